@@ -25,7 +25,7 @@ class AssistantAgent(ConversableAgent):
     Parameters
     ----------
     model_client
-        The model client, such as ``OpenAIChatCompletionClient(model="gpt-4o-mini")``.
+        The model client, such as ``OpenAIChatCompletionClient(model="gpt-6-luna")``.
     tools
         Sync or async functions that the model can call; the agent runs them.
     handoffs
@@ -75,7 +75,7 @@ class AssistantAgent(ConversableAgent):
             raise ConfigError("model_client and llm_config are two ways to give a model; give one of them")
         if model_client is not None and not hasattr(model_client, "reply"):
             raise ConfigError(
-                f"model_client is {model_client!r}; give a client, such as OpenAIChatCompletionClient(model='gpt-4o')"
+                f"model_client is {model_client!r}; give a client, such as OpenAIChatCompletionClient(model='gpt-6-sol')"
             )
         if model_client is not None and system_message is ASSISTANT:
             system_message = TEAM_ASSISTANT

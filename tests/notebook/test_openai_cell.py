@@ -1,7 +1,9 @@
 """Default cells on the models that OpenAI has now."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +61,15 @@ def test_setting_that_the_model_refuses_is_named_once(fresh: FrontEnd, server: F
 
     assert cell.status == "ok", cell.error
     assert cell.text.count("does not accept `temperature`, which was left out") == 1
+
+
+def test_own_part_of_a_prompt_is_as_small_as_the_documentation_says(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("Fine.")
+
+    fresh.run("%%autogen --new\nWhich species is heaviest? Plot body mass by species.", "first")
+
+    page = (Path(__file__).parents[2] / "docs/models.md").read_text(encoding="utf-8")
+    stated = re.search(r"system message and a first task have about (\d+) tokens", page)
+    characters = sum(len(message["content"]) for message in model.requests[0].body["messages"])
+    assert stated is not None
+    assert abs(characters / 4 - int(stated[1])) < 0.15 * int(stated[1])

@@ -243,7 +243,7 @@ def _parsed(text: str, where: str) -> Entries:
     else:
         if isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries):
             return entries
-        fault = "is not a list of dicts such as [{'model': 'gpt-4o-mini'}]"
+        fault = "is not a list of dicts such as [{'model': 'gpt-6-luna'}]"
     # Raised outside the `except` block, because the parser's error contains the whole text.
     raise ConfigError(f"the config list {where} {fault}")
 

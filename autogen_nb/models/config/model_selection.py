@@ -32,7 +32,7 @@ from autogen_nb.models.wrappers.recording import Recording
 from autogen_nb.models.wrappers.replay import ReplayModel
 
 Spec: TypeAlias = str | Mapping[str, Any]
-"""A name ("gpt-4o-mini", "offline", "replay:talk.jsonl") or an `llm_config`."""
+"""A name ("gpt-6-luna", "offline", "replay:talk.jsonl") or an `llm_config`."""
 
 _ABOUT_THE_LIST = ("config_list", "record")
 _REPLAY = "replay:"
@@ -64,7 +64,7 @@ def model_for(
     """
     if isinstance(spec, str):
         if not spec.strip():
-            raise ConfigError("the model's name is empty; give a name such as 'gpt-4o-mini' or 'offline'")
+            raise ConfigError("the model's name is empty; give a name such as 'gpt-6-luna' or 'offline'")
         spec = {"model": spec.strip()}
     elif not isinstance(spec, Mapping):
         raise ConfigError(f"a model must be a name or an llm_config dict, not {type(spec).__name__}")
@@ -93,7 +93,7 @@ def _entries(config: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     if not isinstance(entries, Sequence) or isinstance(entries, str):
         raise ConfigError(f"config_list must be a list of dicts, not {type(entries).__name__}")
     if not entries:
-        raise ConfigError("config_list is empty; it needs an entry such as {'model': 'gpt-4o-mini'}")
+        raise ConfigError("config_list is empty; it needs an entry such as {'model': 'gpt-6-luna'}")
     for number, entry in enumerate(entries):
         if not isinstance(entry, Mapping):
             raise ConfigError(f"config_list[{number}] must be a dict with a 'model', not {type(entry).__name__}")
@@ -123,7 +123,7 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
     _check_names(entry)
     name = entry.get("model")
     if not isinstance(name, str) or not name.strip():
-        raise ConfigError(f"'model' of an llm_config entry must be a name such as 'gpt-4o-mini', not {name!r}")
+        raise ConfigError(f"'model' of an llm_config entry must be a name such as 'gpt-6-luna', not {name!r}")
     if name == "offline":
         from autogen_nb.models.offline import OfflineModel
 
