@@ -23,8 +23,8 @@ _LEAST = 1_000
 """The context of no server is smaller; older releases of Ollama count only what is new in a prompt."""
 
 _CONTEXTS = {
-    "Ollama": "OLLAMA_CONTEXT_LENGTH in the environment of Ollama",
-    "llama.cpp": "--ctx-size of llama-server",
+    "Ollama": "`OLLAMA_CONTEXT_LENGTH` in the environment of Ollama",
+    "llama.cpp": "`--ctx-size` of llama-server",
     "LM Studio": "the model's context length in LM Studio",
 }
 
