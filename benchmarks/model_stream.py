@@ -42,11 +42,12 @@ def messages(count: int) -> list[dict[str, str]]:
     return [{"role": "user", "content": "a message of some words " * 5} for _ in range(count)]
 
 
-async def floor(url: str, model: str, asked: list[dict[str, str]]) -> None:
+async def floor(url: str, path: str, model: str, asked: list[dict[str, str]]) -> None:
     parts = urlsplit(url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
-    body = json.dumps({"model": model, "messages": asked, "stream": True}).encode()
-    writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+    body = json.dumps({"model": model, "messages": asked, "input": asked, "stream": True}).encode()
+    head = f"POST /v1/{path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+    writer.write(head.encode() + body)
     tail = b""
     while not tail.endswith(b"\r\n0\r\n\r\n"):
         tail = (tail + await reader.read(1 << 16))[-64:]
@@ -59,8 +60,12 @@ async def ours(client: OpenAIModel, asked: list[dict[str, str]]) -> None:
         pass
 
 
-async def bare(client: openai.AsyncOpenAI, model: str, asked: list[dict[str, str]]) -> None:
+async def bare(client: openai.AsyncOpenAI, path: str, model: str, asked: list[dict[str, str]]) -> None:
     given: Any = asked
+    if path == "responses":
+        async for event in await client.responses.create(model=model, input=given, stream=True, store=False):
+            _ = event.delta if event.type == "response.output_text.delta" else None
+        return
     stream = await client.chat.completions.create(
         model=model,
         messages=given,
@@ -82,12 +87,13 @@ async def timed(call: Callable[[], Awaitable[None]], times: int) -> float:
     return statistics.median(taken) * 1000
 
 
-async def compare(url: str, model: str, count: int, times: int) -> str:
+async def compare(url: str, path: str, model: str, count: int, times: int) -> str:
     asked = messages(count)
-    client, library = OpenAIModel(model=model, base_url=url), openai.AsyncOpenAI(api_key="none", base_url=url)
-    least = await timed(lambda: floor(url, model, asked), times)
+    client = OpenAIModel(model=model, base_url=url, api_type=path.replace("/", "_"))
+    library = openai.AsyncOpenAI(api_key="none", base_url=url)
+    least = await timed(lambda: floor(url, path, model, asked), times)
     mine = await timed(lambda: ours(client, asked), times)
-    theirs = await timed(lambda: bare(library, model, asked), times)
+    theirs = await timed(lambda: bare(library, path, model, asked), times)
     await library.close()
     await client.close()
     ratios = f"{mine / least:7.1f} x {theirs / least:7.1f} x {mine / theirs:10.2f}"
@@ -102,8 +108,10 @@ async def table(url: str) -> None:
         ("one reply, 2,000 messages", "short", 2000, FEW),
         *((f"{TOKENS:,} tokens, {how}", how, 1, FEW) for how in LONG),
     ]
-    for title, model, count, times in rows:
-        print(f"{title:34}{await compare(url, model, count, times)}", flush=True)
+    for path in ("chat/completions", "responses"):
+        print(path)
+        for title, model, count, times in rows:
+            print(f"  {title:32}{await compare(url, path, model, count, times)}", flush=True)
 
 
 def main() -> None:
