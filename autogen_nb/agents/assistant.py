@@ -75,7 +75,7 @@ class AssistantAgent(ConversableAgent):
             raise ConfigError("model_client and llm_config are two ways to give a model; give one of them")
         if model_client is not None and not hasattr(model_client, "reply"):
             raise ConfigError(
-                f"model_client is {model_client!r}; give a client, such as OpenAIChatCompletionClient(model='gpt-6-sol')"
+                f"model_client is {model_client!r}; give a client: OpenAIChatCompletionClient(model='gpt-6-sol')"
             )
         if model_client is not None and system_message is ASSISTANT:
             system_message = TEAM_ASSISTANT

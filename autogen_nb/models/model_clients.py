@@ -24,7 +24,7 @@ from autogen_nb.run import CancellationToken, engine, result
 _PER_TOKEN = 4
 """Average characters per token."""
 
-_FAMILIES = ("gpt-6", "gpt-5", "gpt-4.1", "gpt-4o", "gpt-45", "gpt-4", "gpt-35", "o1", "o3", "o4", "claude", "gemini", "llama")
+_FAMILIES = tuple("gpt-6 gpt-5 gpt-4.1 gpt-4o gpt-45 gpt-4 gpt-35 o1 o3 o4 claude gemini llama".split())
 
 
 class ChatCompletionClient(ABC):
