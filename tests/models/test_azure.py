@@ -19,8 +19,8 @@ def endpoint(server: FakeOpenAI) -> str:
 
 
 def azure(server: FakeOpenAI, **settings: Any) -> OpenAIModel:
-    given = {"model": "gpt-x", "azure_endpoint": endpoint(server), "api_version": VERSION, **settings}
-    return OpenAIModel(api_type="azure", **given)
+    given = {"model": "gpt-x", "azure_endpoint": endpoint(server), "api_version": VERSION, "api_type": "azure"}
+    return OpenAIModel(**{**given, **settings})
 
 
 def test_address_may_hold_the_deployment(server: FakeOpenAI) -> None:
@@ -138,3 +138,24 @@ def test_unknown_provider_is_reported_with_the_way_out(api_type: Any) -> None:
 def test_tokens_are_not_shown() -> None:
     assert TOKEN not in repr(Account("azure", None, None, token=TOKEN))
     assert TOKEN not in repr(OpenAIModel(model="m", api_type="azure", azure_ad_token=TOKEN))
+
+
+def test_responses_at_azure(server: FakeOpenAI) -> None:
+    server.add("ok")
+    ask(azure(server, api_key=KEY, api_type="responses", azure_deployment="mine"))
+
+    assert server.requests[0].path == f"/openai/responses?api-version={VERSION}"
+    assert server.requests[0].headers["api-key"] == KEY
+    assert server.requests[0].body["model"] == "mine"
+
+
+def test_model_that_azure_has_only_in_responses(server: FakeOpenAI) -> None:
+    refusal = "The chatCompletion operation does not work with the specified model, gpt-5-codex."
+    server.add(FakeReply(status=400, error={"code": "OperationNotSupported", "message": refusal}), "ok")
+
+    ask(azure(server, api_key=KEY, azure_deployment="mine"))
+
+    assert [received.path.split("?")[0] for received in server.requests] == [
+        "/openai/deployments/mine/chat/completions",
+        "/openai/responses",
+    ]

@@ -73,6 +73,8 @@ class OpenAIModel(RemoteModel):
             names = ", ".join(self._chat_only)
             raise ConfigError(f"the Responses API has no {names}; leave it out, or set api_type to 'chat_completions'")
         super().__init__(model, account, **settings)
+        # The path of Azure's Responses API has no deployment.
+        self._fixed["model"] = azure_deployment or model
 
     @staticmethod
     def _create(account: Account, **options: Any) -> "openai.AsyncOpenAI":

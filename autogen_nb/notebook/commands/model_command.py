@@ -88,8 +88,10 @@ def _provider_rows(
     for name in names[:_MOST_MODELS]:
         is_unique = provider_of(name, environ)[0] == provider
         yield (name if is_unique else f"{provider.name}/{name}"), host, source
-    if error or len(names) > _MOST_MODELS:
-        yield "", host, error or f"{len(names) - _MOST_MODELS} more {source}"
+    if error or not names:
+        yield "", host, error or f"lists no models; `-m {provider.name}/NAME` asks one {source}"
+    elif len(names) > _MOST_MODELS:
+        yield "", host, f"{len(names) - _MOST_MODELS} more {source}"
 
 
 def _list_hint(here: Sequence[LocalServer], *, configured: bool) -> str:
