@@ -279,4 +279,4 @@ def test_thinking_that_the_server_cannot_verify_is_left_out(server: FakeAnthropi
     _, completion = parts(model(server), HELLO, earlier, HELLO)
 
     assert completion.message.text == "Yes."
-    assert "cannot read the earlier reasoning" in completion.note
+    assert "does not accept the reasoning of earlier messages" in completion.note

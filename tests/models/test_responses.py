@@ -15,7 +15,7 @@ from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import ModelReplied
-from autogen_nb.messages import Message
+from autogen_nb.messages import Message, Usage
 from autogen_nb.models.client_types import (
     AssistantMessage,
     FunctionExecutionResult,
@@ -231,7 +231,7 @@ def test_reasoning_that_the_server_cannot_read_is_left_out_of_the_request(world:
     completion = asyncio.run(a_complete(model, ModelRequest((HELLO, earlier, HELLO))))
     fresh = ask_reasoning(model)
 
-    assert "cannot read the earlier reasoning" in completion.note
+    assert "does not accept the reasoning of earlier messages" in completion.note
     assert fresh.note == ""
 
 
@@ -429,3 +429,13 @@ def test_phase_of_a_message_goes_back(server: FakeOpenAI) -> None:
     ask(model, HELLO, message.history_entry("assistant", own=True), HELLO)
 
     assert bodies(server)[1]["input"][1]["phase"] == "final_answer"
+
+
+def test_log_of_an_earlier_version_loads() -> None:
+    details = [{"type": "reasoning.text", "text": "Hm."}]
+    event = ModelReplied(Message("So.", reasoning_details=details), "m", usage=Usage(3, 4))
+    stored = to_json(event)
+    for name in ("cached_tokens", "cache_write_tokens"):
+        del stored["usage"][name]
+
+    assert from_json(stored) == event

@@ -1,22 +1,19 @@
 """A model behind Anthropic's Messages API, or a compatible one."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager
 from importlib.util import find_spec
 from typing import Any
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.errors import ConfigError, ModelError
+from autogen_nb.errors import ConfigError
 from autogen_nb.models.anthropic.messages_api import MessagesAccumulator, messages_body
 from autogen_nb.models.config.account import Account, checked_address, checked_key
-from autogen_nb.models.remote.event_stream import open_events
-from autogen_nb.models.remote.remote_model import Api, RemoteModel
-from autogen_nb.models.remote.server_errors import Server, error_of
+from autogen_nb.models.remote.event_stream import EventStreamModel
+from autogen_nb.models.remote.remote_model import Api
 
 MESSAGES = Api("/v1/messages", messages_body, lambda _: MessagesAccumulator())
 
 
-class AnthropicModel(RemoteModel):
+class AnthropicModel(EventStreamModel):
     """A model behind Anthropic's API, or behind that of the server at `base_url`."""
 
     def __init__(self, *, model: str, api_key: str | None = None, base_url: str | None = None, **settings: Any) -> None:
@@ -36,17 +33,11 @@ class AnthropicModel(RemoteModel):
     def _api(self, account: Account, request: ModelRequest, *, responses_only: bool) -> Api:  # noqa: ARG002 - there is one
         return MESSAGES
 
-    def _open(
-        self, client: Any, server: Server, api: Api, body: Mapping[str, Any]
-    ) -> AbstractAsyncContextManager[AsyncIterator[Any]]:
+    @staticmethod
+    def _library() -> Any:
         import anthropic
 
-        return open_events(anthropic, client, server, api.path, body, self._options)
-
-    def _error(self, server: Server, cause: Exception) -> ModelError:
-        import anthropic
-
-        return error_of(server, cause, anthropic)
+        return anthropic
 
     async def _listing(self, client: Any) -> Any:
         return await client.get("/v1/models", cast_to=object, options={"params": {"limit": 1000}})

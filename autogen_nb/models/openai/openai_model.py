@@ -4,13 +4,11 @@ The Responses API is the default at OpenAI's own server, unless a parameter exis
 servers get chat completions, until they answer that a model needs the Responses API.
 """
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.errors import ConfigError, ModelError
+from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import (
     OPENAI_URL,
     Account,
@@ -23,9 +21,8 @@ from autogen_nb.models.config.account import (
 from autogen_nb.models.openai.chat_completions import ChunkAccumulator, chat_body
 from autogen_nb.models.openai.responses import ResponseAccumulator, responses_body
 from autogen_nb.models.remote.adjustments import CHAT_ONLY
-from autogen_nb.models.remote.event_stream import open_events
-from autogen_nb.models.remote.remote_model import Api, RemoteModel
-from autogen_nb.models.remote.server_errors import Server, error_of
+from autogen_nb.models.remote.event_stream import EventStreamModel
+from autogen_nb.models.remote.remote_model import Api
 
 if TYPE_CHECKING:
     import openai
@@ -34,7 +31,7 @@ CHAT_COMPLETIONS = Api("/chat/completions", chat_body, lambda request: ChunkAccu
 RESPONSES = Api("/responses", responses_body, lambda _: ResponseAccumulator())
 
 
-class OpenAIModel(RemoteModel):
+class OpenAIModel(EventStreamModel):
     """A model behind an API of OpenAI, of Azure, or of the server at `base_url`."""
 
     def __init__(
@@ -101,17 +98,11 @@ class OpenAIModel(RemoteModel):
             else CHAT_COMPLETIONS
         )
 
-    def _open(
-        self, client: Any, server: Server, api: Api, body: Mapping[str, Any]
-    ) -> AbstractAsyncContextManager[AsyncIterator[Any]]:
+    @staticmethod
+    def _library() -> Any:
         import openai
 
-        return open_events(openai, client, server, api.path, body, self._options)
-
-    def _error(self, server: Server, cause: Exception) -> ModelError:
-        import openai
-
-        return error_of(server, cause, openai)
+        return openai
 
     async def _listing(self, client: Any) -> Any:
         return await client.get("/models", cast_to=object)

@@ -144,46 +144,32 @@ def _omit_summary(body: dict[str, Any]) -> str:
     return "shows no summary of its reasoning, because your organization is not verified there" if hidden else ""
 
 
-def _omit_reasoning_items(body: dict[str, Any]) -> str:
-    items = body.get("input")
-    kept = [item for item in items if item.get("type") != "reasoning"] if isinstance(items, list) else items
-    if kept == items:
-        return ""
-    body["input"] = kept
-    return "cannot read the earlier reasoning of this chat, which was left out"
-
-
-def _omit_thinking(body: dict[str, Any]) -> str:
-    kept = [{**each, "content": _without_thinking(each["content"])} for each in body.get("messages") or ()]
-    if kept == body.get("messages"):
-        return ""
-    body["messages"] = kept
-    return "cannot read the earlier reasoning of this chat, which was left out"
-
-
-def _without_thinking(content: Any) -> Any:
-    blocks = content if isinstance(content, list) else []
-    return [block for block in blocks if "thinking" not in str(block.get("type"))] or content
-
-
-def _with_fields(body: dict[str, Any], change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> bool:
-    messages = body.get("messages") or []
-    changed = [change(message) if message.get("role") == "assistant" else message for message in messages]
-    if changed == messages:
-        return False
-    body["messages"] = changed
-    return True
-
-
 def _fill_reasoning(body: dict[str, Any]) -> str:
-    filled = _with_fields(body, lambda message: {"reasoning_content": "", **message})
-    return "needs `reasoning_content` in each message, which was sent empty where it is unknown" if filled else ""
+    messages = [
+        {"reasoning_content": "", **message} if message.get("role") == "assistant" else message
+        for message in body.get("messages") or ()
+    ]
+    if messages == body.get("messages"):
+        return ""
+    body["messages"] = messages
+    return "needs `reasoning_content` in each message, which was sent empty where it is unknown"
 
 
 def _omit_reasoning(body: dict[str, Any]) -> str:
-    fields = ("reasoning_content", "reasoning_details")
-    omitted = _with_fields(body, lambda message: {key: message[key] for key in message if key not in fields})
-    return "does not accept the reasoning of earlier messages, which was left out" if omitted else ""
+    """Leaves out the reasoning of earlier messages, in the form of each API."""
+    name = "input" if "input" in body else "messages"
+    kept = [_without_reasoning(item) for item in body.get(name) or () if item.get("type") != "reasoning"]
+    if kept == body.get(name):
+        return ""
+    body[name] = kept
+    return "does not accept the reasoning of earlier messages, which was left out"
+
+
+def _without_reasoning(message: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in message.items() if name not in ("reasoning_content", "reasoning_details")}
+    if isinstance(kept.get("content"), list):
+        kept["content"] = [part for part in kept["content"] if "thinking" not in str(part.get("type"))]
+    return kept
 
 
 _SPECIAL: tuple[tuple[str, Adjustment, bool], ...] = (
@@ -191,8 +177,12 @@ _SPECIAL: tuple[tuple[str, Adjustment, bool], ...] = (
     (r"max_tokens.*max_completion_tokens", _rename_limit, True),
     (r"[Ee]ncrypted content is not supported", _omit_encrypted, True),
     (r"must be verified to generate reasoning summaries", _omit_summary, True),
-    (r"invalid_encrypted_content|[Ee]ncrypted content .*could not be verified", _omit_reasoning_items, False),
-    (r"`?signature`? in `?thinking`? block|thinking` blocks in the latest .*cannot be modified", _omit_thinking, False),
+    (r"invalid_encrypted_content|[Ee]ncrypted content .*could not be verified", _omit_reasoning, False),
+    (
+        r"`?signature`? in `?thinking`? block|thinking` blocks in the latest .*cannot be modified",
+        _omit_reasoning,
+        False,
+    ),
     (r"adaptive thinking is not supported", _omission("thinking"), True),
     # DeepSeek since V4, then its predecessors and others.
     (r"reasoning_content.*(?:must be passed back|field in the assistant message)", _fill_reasoning, False),
