@@ -127,11 +127,12 @@ def models() -> Iterator[Finding]:
     yield Finding("offline", "note" if mend else "ok", "a fixed analysis of tables; connects to no host", mend)
     for provider in PROVIDERS:
         if variable := provider.key()[0]:
-            yield Finding(provider.name, "ok", f"the key in {variable} is for {host_of(provider.url)} alone")
+            host = host_of(os.environ.get(provider.address_variable) or provider.url)
+            yield Finding(provider.name, "ok", f"the key in {variable} is sent to {host} only")
     if model_connection.choose(None, None, os.environ) is None:
         mend = (
-            "set a provider's key (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or OPENAI_BASE_URL and "
-            "AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; %autogen models lists servers on this machine"
+            "set OPENAI_API_KEY or another provider's key (ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or OPENAI_BASE_URL "
+            "and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; %autogen models lists servers on this machine"
         )
         yield Finding("none", "note", "no model is configured; the first cell asks for one", mend)
     for model in model_connection.known_models("", None, os.environ):

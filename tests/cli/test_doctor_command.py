@@ -47,6 +47,22 @@ def test_a_model_that_the_list_has_not_is_reported(tmp_path: Path, monkeypatch: 
     }
 
 
+def test_keys_that_are_there_are_named_with_their_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in (
+        ("ANTHROPIC_API_KEY", KEY),
+        ("OPENAI_API_KEY", KEY),
+        ("OPENAI_BASE_URL", "http://me:pw@host/v1"),
+    ):
+        monkeypatch.setenv(name, value)
+
+    found = {each.name: each.text for each in models_found()}
+
+    assert found["anthropic"] == "the key in ANTHROPIC_API_KEY is sent to api.anthropic.com only"
+    assert found["openai"] == "the key in OPENAI_API_KEY is sent to host only"
+    assert KEY not in str(found)
+
+
 @pytest.mark.slow
 def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> None:
     hidden = (

@@ -1,4 +1,6 @@
 import json
+import socket
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -169,6 +171,29 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
 
 def listed(notebook: Notebook, environ: dict[str, str], *words: str) -> str:
     return str(model_command.list_models(words, notebook, environ, LocalServers({}))[0]["text/plain"])
+
+
+def test_models_that_a_key_allows_are_listed(in_folder: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"gpt-6-{number}" for number in range(60)]
+    with FakeOpenAI(models=[*names, "llama-5"]) as server:
+        environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.base_url, "GROQ_API_KEY": KEY}
+        for name, value in environ.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(socket, "getaddrinfo", partial(only_here, socket.getaddrinfo))
+
+        shown = listed(in_folder, environ)
+
+    assert "gpt-6-49    api.openai.com  by the key in OPENAI_API_KEY" in shown
+    assert "11 more by the key in OPENAI_API_KEY" in shown
+    assert "api.groq.com" in shown
+    assert KEY not in shown
+
+
+def only_here(real: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
+    """A resolver that knows this machine alone."""
+    if str(name) not in ("127.0.0.1", "localhost"):
+        raise socket.gaierror("unknown")
+    return real(name, *args, **kwargs)
 
 
 def test_models_of_the_list_are_reported_with_their_hosts(in_folder: Notebook) -> None:

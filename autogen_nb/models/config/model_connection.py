@@ -25,7 +25,7 @@ from autogen_nb.models.config.providers import (
 )
 
 NO_MODEL = (
-    "no model is configured: set the key of a provider (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or "
+    "no model is configured: set OPENAI_API_KEY or another provider's key (ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or "
     "OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
     "or choose the built-in analysis with -m offline"
 )
