@@ -4,11 +4,10 @@ A part that is not text, such as an image, counts as `PART` characters, whatever
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.messages import Message
 
 PART = 4000
 """Characters of a part that is not text: about 1,000 tokens, the cost of a medium-sized image."""
@@ -22,10 +21,14 @@ def of_request(request: ModelRequest) -> int:
     return sum(map(of_message, request.messages)) + sum(map(_json_size, definitions))
 
 
-def of_text(request: ModelRequest) -> int:
-    """The characters of the texts alone, where each run of white space counts as one."""
-    texts = (Message.of(message).text for message in request.messages)
-    return sum(len(" ".join(text.split())) for text in texts)
+def texts_of(request: ModelRequest) -> Iterator[str]:
+    """The texts of the messages, without images."""
+    for message in request.messages:
+        content = message.get("content")
+        for part in content if isinstance(content, list) else (content,):
+            text = part.get("text") if isinstance(part, Mapping) else part
+            if isinstance(text, str):
+                yield text
 
 
 def of_message(message: Mapping[str, Any]) -> int:

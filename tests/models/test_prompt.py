@@ -58,7 +58,7 @@ def usage_of(tokens: int) -> Any:
     return Usage(tokens)
 
 
-@pytest.mark.parametrize(("text", "tokens"), [(TABLE, [8_000]), ("Hi", [])], ids=["long", "short"])
+@pytest.mark.parametrize(("text", "tokens"), [(TABLE, [14_500]), ("Hi", [])], ids=["long", "short"])
 def test_server_of_ones_own_is_said_to_read_a_long_prompt(text: str, tokens: list[int]) -> None:
     with ollama() as server:
         model = OpenAIModel(model="qwen4", base_url=server.base_url)

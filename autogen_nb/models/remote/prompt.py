@@ -8,7 +8,7 @@ from autogen_nb.messages import Usage
 from autogen_nb.models.config.local_servers import USUAL
 from autogen_nb.models.prices import is_listed_at
 from autogen_nb.models.remote.server_errors import Server
-from autogen_nb.models.request_size import of_text
+from autogen_nb.models.request_size import texts_of
 
 _PER_TOKEN = 4
 """Average characters per token."""
@@ -31,20 +31,21 @@ _CONTEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt with this number of characters."""
+    """The texts of a request, and the number of their characters."""
 
     server: Server
+    texts: tuple[str, ...]
     characters: int
 
     @classmethod
     def of(cls, request: ModelRequest, server: Server) -> "Prompt | None":
         """The prompt of a request; None for the server of a provider, which would refuse a prompt that is too long."""
-        return None if is_listed_at(server.url) else cls(server, of_text(request))
+        texts = () if is_listed_at(server.url) else tuple(texts_of(request))
+        return cls(server, texts, sum(map(len, texts))) if texts else None
 
     @property
     def tokens(self) -> int:
-        """The estimated number, to the nearest hundred."""
-        return round(self.characters / _PER_TOKEN / 100) * 100
+        return _tokens(self.characters)
 
     @property
     def is_long(self) -> bool:
@@ -55,10 +56,18 @@ class Prompt:
         read = usage.prompt_tokens if usage else 0
         if read < _LEAST or self.characters / read < _MOST_PER_TOKEN:
             return ""
+        characters = sum(len(" ".join(text.split())) for text in self.texts)
+        if characters / read < _MOST_PER_TOKEN:
+            return ""
         port = urlsplit(self.server.url).port
         kinds = [kind for kind in _CONTEXTS if USUAL[kind] == port] or list(_CONTEXTS)
         ways = ", or ".join(_CONTEXTS[kind] for kind in kinds)
         return (
-            f"{self.server.host} read only {read:,} of about {self.tokens:,} tokens, so the model did not see all of "
+            f"{self.server.host} read only {read:,} of about {_tokens(characters):,} tokens, so the model did not see all of "
             f"the prompt. Set a larger context: {ways}."
         )
+
+
+def _tokens(characters: int) -> int:
+    """The estimated number, to the nearest hundred."""
+    return round(characters / _PER_TOKEN / 100) * 100
