@@ -63,8 +63,8 @@ class Prompt:
         kinds = [kind for kind in _CONTEXTS if USUAL[kind] == port] or list(_CONTEXTS)
         ways = ", or ".join(_CONTEXTS[kind] for kind in kinds)
         return (
-            f"{self.server.host} read only {read:,} of about {_tokens(characters):,} tokens, so the model did not see all "
-            f"of the prompt. Set a larger context: {ways}."
+            f"{self.server.host} read only {read:,} of about {_tokens(characters):,} tokens, so the model did not see "
+            f"all of the prompt. Set a larger context: {ways}."
         )
 
 
