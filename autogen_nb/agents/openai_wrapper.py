@@ -19,7 +19,10 @@ _OPTIONS = "messages prompt tools functions context filter_func allow_format_str
 
 
 class ChatCompletion(BaseModel, extra="allow"):
-    """A reply, or a part of one, in the form of OpenAI's API; AutoGen 0.2's additional field `cost` is 0 if unknown."""
+    """A reply, or a part of one, in the form of OpenAI's API; AutoGen 0.2's additional field `cost` is 0 if unknown.
+
+    `note` is there if there is a notice for the person, such as that the request left out a parameter.
+    """
 
     @classmethod
     def of(cls, value: Any) -> Any:

@@ -127,8 +127,7 @@ def models() -> Iterator[Finding]:
     yield Finding("offline", "note" if mend else "ok", "a fixed analysis of tables; connects to no host", mend)
     for provider in PROVIDERS:
         if variable := provider.key()[0]:
-            host = host_of(os.environ.get(provider.address_variable) or provider.url)
-            yield Finding(provider.name, "ok", f"the key in {variable} is sent to {host} only")
+            yield Finding(provider.name, "ok", f"the key in {variable} is sent to {host_of(provider.address())} only")
     if model_connection.choose(None, None, os.environ) is None:
         mend = (
             "set OPENAI_API_KEY or another provider's key (ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or OPENAI_BASE_URL "

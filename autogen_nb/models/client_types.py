@@ -115,13 +115,17 @@ LLMMessage: TypeAlias = SystemMessage | UserMessage | AssistantMessage | Functio
 
 
 class CreateResult(BaseModel):
-    """A model's reply: text or calls; `thought` is the reasoning before the text, or the text beside the calls."""
+    """A model's reply: text or calls; `thought` is the reasoning before the text, or the text beside the calls.
+
+    `note` is a notice for the person, such as that the request left out a parameter.
+    """
 
     finish_reason: str
     content: str | list[FunctionCall]
     usage: RequestUsage
     cached: bool = False
     thought: str | None = None
+    note: str = ""
 
 
 def on_the_wire(messages: Iterable[LLMMessage | Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

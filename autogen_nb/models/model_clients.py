@@ -223,6 +223,7 @@ def result_of(completion: Completion) -> CreateResult:
         usage=_client_usage(completion.usage),
         cached=completion.cached,
         thought=(message.text or None) if calls else thought,
+        note=completion.note,
     )
 
 

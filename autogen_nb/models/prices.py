@@ -8,20 +8,12 @@
 """
 
 from typing import TypeAlias
-from urllib.parse import urlsplit
 
 from autogen_nb.messages import Usage
-from autogen_nb.models.config.providers import OPENAI, provider_at
+from autogen_nb.models.config.providers import OPENAI, is_openai, provider_at
 
 Price: TypeAlias = tuple[float, float]
 """US dollars per 1,000 prompt tokens and per 1,000 completion tokens."""
-
-_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
-
-
-def is_openai(url: str | None) -> bool:
-    """True for OpenAI (also for None) and Azure."""
-    return url is None or provider_at(url) == OPENAI or f".{urlsplit(url).hostname}".endswith(_AZURE)
 
 
 def _price_list(url: str | None) -> str:
@@ -69,6 +61,6 @@ def _listed(model: str, usage: Usage, url: str | None) -> tuple[float, float] | 
     )
     try:
         calculation = genai_prices.calc_price(tokens, model.strip(), provider_id=_price_list(url))
-    except LookupError:
+    except (LookupError, ValueError):
         return None
     return float(calculation.input_price), float(calculation.output_price)

@@ -159,6 +159,7 @@ def openai_form(completion: Completion | ModelReplied) -> dict[str, Any]:
         "model": completion.model,
         "usage": usage and {name: getattr(usage, name) for name in names},
         "cost": completion.cost or 0.0,
+        **({"note": completion.note} if completion.note else {}),
     }
 
 

@@ -41,6 +41,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.fake.bodies.append(body)
+        self.fake.headers.append({name.lower(): value for name, value in self.headers.items()})
         refusal = next(_refusals(body), "")
         if self.path != "/v1/messages" or "anthropic-version" not in self.headers:
             self.fail(404, "not_found_error", "Not found")
@@ -81,6 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
 class FakeAnthropic:
     def __init__(self) -> None:
         self.bodies: list[Any] = []
+        self.headers: list[dict[str, str]] = []
         self.replies: list[Reply] = []
         self._cache: set[str] = set()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"fake": self}))

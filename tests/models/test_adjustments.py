@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from autogen_nb import AssistantAgent, UserProxyAgent
+from autogen_nb import AssistantAgent, OpenAIWrapper, UserProxyAgent
 from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.errors import ModelRefused
 from autogen_nb.events import ModelReplied
+from autogen_nb.models.client_types import UserMessage
+from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
+from tests.models import openai_world
 from tests.models.asking import HELLO, a_complete, ask, error_of
 
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
@@ -182,3 +185,112 @@ def test_chat_shows_the_note_once(capsys: pytest.CaptureFixture[str]) -> None:
         assert len(notes) == 2
         assert notes[0] == notes[1]
         assert capsys.readouterr().out.count(notes[0]) == 1
+
+
+CONTRADICTIONS = {
+    "tools": TOOLS_NEED_NO_EFFORT,
+    "reasoning": {"message": "The `reasoning_content` in the thinking mode must be passed back to the API."},
+}
+
+
+@pytest.mark.parametrize("error", CONTRADICTIONS.values(), ids=CONTRADICTIONS)
+def test_server_that_always_refuses_is_asked_a_few_times(error: dict[str, Any]) -> None:
+    with FakeOpenAI(lambda _: FakeReply(status=400, error=error)) as server:
+        model = OpenAIModel(model="m", base_url=server.base_url)
+        earlier = {"role": "assistant", "content": "So."}
+
+        with pytest.raises(ModelRefused):
+            asyncio.run(a_complete(model, ModelRequest((HELLO, earlier, HELLO), tools=(TOOL,))))
+
+        assert len(server.requests) <= 3
+
+
+def test_what_one_api_refuses_is_not_left_out_of_another() -> None:
+    with FakeOpenAI(openai_world.openai) as server:
+        chat = OpenAIModel(model="gpt-5.6", base_url=server.base_url, api_type="chat_completions")
+        responses = OpenAIModel(
+            model="gpt-5.6", base_url=server.base_url, api_type="responses", reasoning_effort="high"
+        )
+        request = ModelRequest((HELLO,), tools=(TOOL,))
+
+        first, second = (asyncio.run(a_complete(model, request)) for model in (chat, responses))
+
+        assert "reasoning_effort" in first.note
+        assert second.note == ""
+        assert server.requests[-1].body["reasoning"]["effort"] == "high"
+
+
+def test_requests_at_the_same_time_all_move_to_the_api_that_the_model_needs() -> None:
+    with FakeOpenAI(openai_world.openai) as server:
+        model = OpenAIModel(model="gpt-5.3-codex", base_url=server.base_url)
+
+        async def replies() -> list[Completion]:
+            return list(await asyncio.gather(*(a_complete(model, ModelRequest((HELLO,))) for _ in range(8))))
+
+        assert [reply.message.text for reply in asyncio.run(replies())] == ["TERMINATE"] * 8
+
+
+def test_only_the_refused_value_is_left_out(server: FakeOpenAI) -> None:
+    def strict(received: Received) -> FakeReply:
+        refusal = openai(
+            "reasoning_effort", "Unsupported value: 'reasoning_effort' does not support 'minimal' with this model."
+        )
+        is_refused = received.body.get("reasoning_effort") == "minimal"
+        return FakeReply(status=400, body=json.dumps(refusal).encode()) if is_refused else FakeReply("ok")
+
+    server.add(strict, strict, strict)
+
+    ask(OpenAIModel(model="m", base_url=server.base_url, reasoning_effort="minimal"))
+    later = ask(OpenAIModel(model="m", base_url=server.base_url, reasoning_effort="high")).completion
+
+    assert server.requests[-1].body["reasoning_effort"] == "high"
+    assert later.note == ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "body"),
+    [
+        (
+            {"temperature": 0.5},
+            openai(
+                "tools[0].function.parameters", "In context=('properties', 'temperature'), 'minimum' is not permitted."
+            ),
+        ),
+        ({"seed": 1, "model": "seed-oss:36b"}, {"error": "registry/seed-oss:36b does not support tools"}),
+        ({"max_tokens": 9}, {"error": "'max_tokens' or 'max_completion_tokens' is too large: 9."}),
+    ],
+    ids=["another field", "the model's name", "a value that is too large"],
+)
+def test_words_of_other_refusals_teach_nothing(
+    settings: dict[str, Any], body: dict[str, Any], server: FakeOpenAI
+) -> None:
+    server.add(FakeReply(status=400, body=json.dumps(body).encode()), "never requested")
+
+    error_of(OpenAIModel(**{"model": "m", "base_url": server.base_url, **settings}))
+
+    assert len(server.requests) == 1
+
+
+def test_reasoning_of_another_model_at_the_host_is_left_out_for_one_that_does_not_reason(server: FakeOpenAI) -> None:
+    item = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed-1"}
+    earlier = {"role": "assistant", "content": "So.", "reasoning_details": [{**item, "host": server.base_url[7:-3]}]}
+    refusal = "Reasoning input items can only be provided to a reasoning or computer use model."
+    server.add(FakeReply(status=400, error=refusal), "ok", "ok")
+    model = OpenAIModel(model="gpt-4o", base_url=server.base_url, api_type="responses")
+
+    replies = [ask(model, HELLO, earlier, HELLO).completion for _ in range(2)]
+
+    assert [reply.message.text for reply in replies] == ["ok"] * 2
+    assert len(server.requests) == 3
+
+
+def test_program_that_asks_a_client_gets_the_note() -> None:
+    with FakeOpenAI(reasoning_model) as server:
+        settings: dict[str, Any] = {"model": "m", "base_url": server.base_url, "temperature": 0}
+        client, wrapper = OpenAIChatCompletionClient(**settings), OpenAIWrapper(config_list=[settings])
+
+        created = asyncio.run(client.create([UserMessage(content="?", source="user")]))
+        response = wrapper.create(messages=[HELLO], cache_seed=None)
+
+        assert "`temperature`" in created.note
+        assert response.note == created.note

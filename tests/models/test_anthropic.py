@@ -164,11 +164,16 @@ def test_pictures_names_and_odd_messages_fit_the_api(server: FakeAnthropic) -> N
         ({"parallel_tool_calls": False}, {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}),
         ({"reasoning_effort": "minimal"}, {"output_config": {"effort": "low"}}),
         ({"reasoning_effort": "none"}, {"thinking": {"type": "disabled"}}),
-        ({"model": "claude-opus-5-5", "reasoning_effort": "none"}, {"output_config": {"effort": "low"}}),
         (
             {"model": "claude-sonnet-4-5-20250929", "reasoning_effort": "high"},
             {"thinking": {"type": "enabled", "budget_tokens": 16_384}, "max_tokens": 32_000},
         ),
+        (
+            {"model": "claude-sonnet-4-5-20250929", "reasoning_effort": "high", "max_tokens": 4_000},
+            {"thinking": {"type": "enabled", "budget_tokens": 3_999}, "max_tokens": 4_000},
+        ),
+        ({"model": "claude-opus-5"}, {"thinking": {"type": "adaptive", "display": "summarized"}}),
+        ({"model": "claude-opus-5", "tool_choice": "required"}, {"thinking": None}),
         (
             {"reasoning_effort": "high", "thinking": {"type": "between_tools"}},
             {"thinking": {"type": "between_tools"}, "output_config": {"effort": "high"}},
@@ -280,3 +285,52 @@ def test_thinking_that_the_server_cannot_verify_is_left_out(server: FakeAnthropi
 
     assert completion.message.text == "Yes."
     assert "does not accept the reasoning of earlier messages" in completion.note
+
+
+@pytest.mark.parametrize(
+    ("settings", "refusal"),
+    [
+        ({"reasoning_effort": "none"}, '"thinking.type.disabled" is not supported for this model.'),
+        (
+            {"reasoning_effort": "high", "tool_choice": "required"},
+            "Thinking may not be enabled when tool_choice forces tool use.",
+        ),
+        ({"reasoning_effort": "high"}, "adaptive thinking is not supported on this model"),
+    ],
+    ids=["always thinks", "forced", "never thinks"],
+)
+def test_thinking_that_the_model_refuses_is_left_out(
+    settings: dict[str, Any], refusal: str, server: FakeAnthropic
+) -> None:
+    server.add(Reply(status=400, error=("invalid_request_error", refusal)), "Yes.")
+
+    _, completion = parts(model(server, **settings), HELLO, tools=(ADD,))
+
+    assert "thinking" not in server.bodies[1]
+    assert "`thinking`" in completion.note
+
+
+def test_call_that_the_limit_cut_has_no_arguments(server: FakeAnthropic) -> None:
+    server.add(Reply((use("c1"),), "max_tokens", whole=True))
+
+    _, completion = parts(model(server), HELLO, tools=(ADD,))
+
+    assert completion.message.calls[0].arguments == ""
+
+
+def test_json_without_a_schema_is_refused_at_once() -> None:
+    with pytest.raises(ConfigError, match="give a pydantic model"):
+        AnthropicModel(model="claude-opus-5", api_key=KEY, response_format={"type": "json_object"})
+
+
+def test_headers_of_the_environment_go_to_its_own_server_only(
+    server: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.add("Yes.", "Yes.")
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "x-key: of-the-gateway")
+
+    parts(model(server))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+    parts(model(server, base_url=None))
+
+    assert [headers.get("x-key") for headers in server.headers] == [None, "of-the-gateway"]

@@ -109,7 +109,8 @@ def test_the_request_has_geminis_own_fields(server: FakeGemini) -> None:
 @pytest.mark.parametrize(
     ("name", "effort", "thinking"),
     [
-        ("gemini-2.0-flash", "high", None),
+        ("gemini-2.0-flash", "high", {"includeThoughts": True, "thinkingBudget": 24_576}),
+        ("gemini-3-pro", "none", {"includeThoughts": False, "thinkingBudget": 0}),
         ("gemini-2.5-flash", "none", {"includeThoughts": False, "thinkingBudget": 0}),
         ("gemini-2.5-pro", "medium", {"includeThoughts": True, "thinkingBudget": 8192}),
         ("gemini-flash-latest", None, {"includeThoughts": True}),
@@ -282,3 +283,28 @@ def test_without_the_package_the_model_names_it(monkeypatch: pytest.MonkeyPatch)
         ConfigError, match="'gemini-3-pro' needs the package google-genai; install 'autogen-nb\\[gemini"
     ):
         GeminiModel(model="gemini-3-pro")
+
+
+@pytest.mark.parametrize(
+    "refusal", ["Thinking is not enabled for models/gemini-2.0-flash", "Thinking level is not supported."]
+)
+def test_thinking_that_the_model_refuses_is_left_out(refusal: str, server: FakeGemini) -> None:
+    error = {"error": {"code": 400, "message": refusal, "status": "INVALID_ARGUMENT"}}
+    server.answers = [(400, error, {}), [DONE]]
+
+    completion = parts(model(server, "gemini-2.0-flash", reasoning_effort="high"))[-1]
+
+    assert "thinkingConfig" not in server.bodies[1].get("generationConfig", {})
+    assert "`thinking_config`" in completion.note
+
+
+def test_pictures_of_results_follow_the_results(server: FakeGemini) -> None:
+    server.answers = [[DONE]]
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    seen = {**result("c1"), "content": [{"type": "text", "text": "See."}, picture]}
+
+    parts(model(server, "gemini-2.5-pro"), HELLO, assistant("c1", "c2"), seen, result("c2"), HELLO)
+
+    _, _, results, more = server.bodies[0]["contents"]
+    assert [part["functionResponse"]["id"] for part in results["parts"]] == ["c1", "c2"]
+    assert [*more["parts"][0], *more["parts"][1]] == ["inlineData", "text"]

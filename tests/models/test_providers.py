@@ -12,6 +12,8 @@ from autogen_nb.models.config.providers import PROVIDERS, provider_of
 from autogen_nb.models.config.server_check import models_of_keys
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.models.prices import cost_of
+from autogen_nb.models.remote.accumulator import usage_of
+from autogen_nb.notebook.asking.person import key_for
 from autogen_nb.testing import FakeOpenAI
 from tests.models.asking import ask, error_of
 
@@ -36,6 +38,8 @@ GATEWAY = {"OPENAI_BASE_URL": "http://gateway.example/v1"}
         ("my-own-model", OPENAI | GROQ, "openai", "my-own-model"),
         ("claude-opus-5", ANTHROPIC | GATEWAY, "openai", "claude-opus-5"),
         ("anthropic/claude-opus-5", GATEWAY, "openai", "anthropic/claude-opus-5"),
+        ("openai/gpt-6-sol", GATEWAY | OPENAI, "openai", "openai/gpt-6-sol"),
+        ("ollama/qwen4", GATEWAY, "openai", "ollama/qwen4"),
         ("anthropic/claude-opus-5", GATEWAY | ANTHROPIC, "anthropic", "claude-opus-5"),
         ("claude-opus-5", ANTHROPIC | {"OPENAI_BASE_URL": "https://api.openai.com/v1"}, "anthropic", "claude-opus-5"),
         ("ollama/qwen4", {}, "ollama", "qwen4"),
@@ -144,10 +148,28 @@ def test_models_of_each_key_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
         ("https://generativelanguage.googleapis.com", "gemini-3.8-flash", 0.75),
         ("https://openrouter.ai/api/v1", "anthropic/claude-opus-5", 5.0),
         ("http://gateway.example/v1", "claude-opus-5", None),
+        ("https://eu.api.openai.com/v1", "gpt-6-sol", 4.0),
     ],
 )
 def test_price_is_that_of_the_provider(url: str, model: str, dollars: float | None) -> None:
     assert cost_of(model, Usage(1_000_000), url=url) == (None if dollars is None else pytest.approx(dollars))
+
+
+def test_key_of_an_entry_goes_to_the_gateway_of_the_environment() -> None:
+    assert provider_of("anthropic/claude-opus-5", GATEWAY, has_key=True)[0].name == "openai"
+
+
+def test_form_takes_the_key_of_the_environment_for_its_own_server_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-gateway")
+    own = key_for("https://api.openai.com/v1", ModelConnection())
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://gateway.example/v1")
+
+    assert own == "sk-of-the-gateway"
+    assert key_for("https://api.openai.com/v1", ModelConnection()) is None
+
+
+def test_absurd_counts_have_a_price() -> None:
+    assert cost_of("gpt-6-sol", usage_of(10, "7", 50, None)) is not None
 
 
 def test_tokens_from_a_cache_cost_less() -> None:

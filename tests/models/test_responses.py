@@ -326,7 +326,7 @@ THOUGHT = {
     ids=["only the end", "whole items", "only pieces, and the end", "all events"],
 )
 def test_stream_that_lacks_events_folds_to_the_same_reply(kinds: str) -> None:
-    whole = response(THOUGHT, TEXT, THOUGHT, CALL)
+    whole = response(THOUGHT, TEXT, {**THOUGHT, "id": "rs_2"}, CALL)
     events = list(response_events(whole, None, is_whole=True))
     left = [
         each for each in events if kinds == "all" or json.loads(each)["type"] in (*kinds.split(), "response.completed")
@@ -439,3 +439,58 @@ def test_log_of_an_earlier_version_loads() -> None:
         del stored["usage"][name]
 
     assert from_json(stored) == event
+
+
+def test_events_without_indices_fold_to_the_reply() -> None:
+    events = response_events(response(TEXT, CALL), None, is_whole=True)
+    bare = [
+        json.dumps({name: value for name, value in json.loads(event).items() if not name.endswith("_index")})
+        for event in events
+    ]
+
+    text, completion = folded(*bare)
+
+    assert text == completion.message.text == "Hello there, you"
+    assert [call.call_id for call in completion.message.calls] == ["c1"]
+
+
+def test_item_that_ends_before_the_others_is_added_once() -> None:
+    done = {"type": "response.output_item.done", "output_index": 1, "item": CALL}
+    end = {"type": "response.completed", "response": response(TEXT, CALL)}
+
+    _, completion = folded(json.dumps(done), json.dumps(end))
+
+    assert [call.call_id for call in completion.message.calls] == ["c1"]
+    assert completion.message.text == "Hello there, you"
+
+
+def test_arguments_that_only_their_pieces_have() -> None:
+    piece = {"type": "response.function_call_arguments.delta", "item_id": "fc_1", "delta": CALL["arguments"]}
+    done = {"type": "response.output_item.done", "output_index": 0, "item": {**CALL, "arguments": ""}}
+
+    _, completion = folded(json.dumps(piece), json.dumps(done))
+
+    assert completion.message.calls[0].arguments == CALL["arguments"]
+
+
+def test_final_answer_alone_is_the_text() -> None:
+    commentary = {**TEXT, "id": "msg_0", "phase": "commentary"}
+    whole = response(commentary, {**TEXT, "phase": "final_answer"})
+
+    _, completion = folded(*response_events(whole, None, is_whole=True))
+
+    assert completion.message.text == "Hello there, you"
+    assert completion.message.reasoning_details == [
+        {"type": "phase", "phase": "commentary"},
+        {"type": "phase", "phase": "final_answer"},
+    ]
+
+
+def test_lone_surrogate_is_replaced(server: FakeOpenAI) -> None:
+    server.add(FakeReply("A \ud83d cat", pieces=["A \ud83d cat"]), "ok")
+    model = OpenAIModel(model="m", base_url=server.base_url, api_type="responses")
+
+    message = ask(model).completion.message
+
+    assert message.text == "A \ufffd cat"
+    assert ask(model, HELLO, message.history_entry("assistant", own=True)).completion.message.text == "ok"

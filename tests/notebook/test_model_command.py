@@ -183,7 +183,7 @@ def test_models_that_a_key_allows_are_listed(in_folder: Notebook, monkeypatch: p
 
         shown = listed(in_folder, environ)
 
-    assert "gpt-6-49    api.openai.com  by the key in OPENAI_API_KEY" in shown
+    assert f"gpt-6-49    {server.base_url.split('/')[2]}  by the key in OPENAI_API_KEY" in shown
     assert "11 more by the key in OPENAI_API_KEY" in shown
     assert "api.groq.com" in shown
     assert KEY not in shown

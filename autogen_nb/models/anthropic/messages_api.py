@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.errors import ConfigError
-from autogen_nb.messages import Reasoning, Usage
-from autogen_nb.models.remote.accumulator import ReplyAccumulator
+from autogen_nb.messages import Reasoning
+from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, valid
 from autogen_nb.models.remote.server_errors import ReplyFailed
 from autogen_nb.models.remote.turns import Turn, functions_of, turns
 
@@ -28,8 +28,7 @@ _LIMITS = ((r"claude-(?:2|instant|3-(?:haiku|opus|sonnet))", 4_096), (r"claude-3
 
 _WITH_BUDGET = re.compile(r"claude-(?:3-7|4-|(?:opus|sonnet|haiku)-4-(?:[015]\b|2025))")
 _BY_DEFAULT = re.compile(r"claude-(?:fable|mythos|opus-5|sonnet-5)")
-_ALWAYS = re.compile(r"claude-(?:fable|mythos|(?:opus|sonnet)-5-5)")
-"""Models that think within a budget, that think unless told otherwise, and that always think (November 2026)."""
+"""Models that think within a budget, and models that think unless told otherwise (November 2026)."""
 
 _BUDGETS = {"minimal": 2_048, "low": 2_048, "medium": 8_192}
 _RENAMED = (
@@ -44,11 +43,12 @@ _THINKING = {"thinking": ("thinking", "signature"), "redacted_thinking": ("data"
 def messages_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[str, Any]:
     model, effort, stop = str(parameters.get("model")), parameters.get("reasoning_effort"), parameters.get("stop")
     limit = parameters.get("max_completion_tokens") or parameters.get("max_tokens")
+    is_forced = parameters.get("tool_choice") not in (None, "auto", "none")
+    reasoning = _reasoning(model, effort, limit) if effort or (_BY_DEFAULT.search(model) and not is_forced) else {}
     limit = limit or next(limit for pattern, limit in _LIMITS if re.search(pattern, model))
-    reasoning = _reasoning(model, effort, limit) if effort or _BY_DEFAULT.search(model) else {}
     given = {name: value for name, value in parameters.items() if name not in _RENAMED}
     body: dict[str, Any] = {"max_tokens": limit, **reasoning, **given}
-    config = {**reasoning.get("output_config", {}), **_output_format(parameters.get("response_format"))}
+    config = {**reasoning.get("output_config", {}), **output_format(parameters.get("response_format"))}
     if config := config | (parameters.get("output_config") or {}):
         body["output_config"] = config
     if stop:
@@ -71,21 +71,19 @@ def messages_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[
     return body
 
 
-def _reasoning(model: str, effort: str | None, limit: int) -> dict[str, Any]:
+def _reasoning(model: str, effort: str | None, limit: int | None) -> dict[str, Any]:
     """The fields for an effort in OpenAI's words; by default, the model would not show its thinking."""
     if effort == "none":
-        thinks = _ALWAYS.search(model)
-        return {"output_config": {"effort": "low"}} if thinks else {"thinking": {"type": "disabled"}}
+        return {"thinking": {"type": "disabled"}}
     if _WITH_BUDGET.search(model):
-        budget = _BUDGETS.get(str(effort), 16_384)
-        thinking = {"type": "enabled", "budget_tokens": budget}
-        # The limit includes the budget; each of these models accepts 32,000.
-        return {"thinking": thinking, "max_tokens": min(limit + budget, max(limit, 32_000))}
+        # The limit includes the budget, which is at least 1,024; each of these models accepts 32,000 tokens.
+        budget = min(_BUDGETS.get(str(effort), 16_384), max((limit or 32_000) - 1, 1_024))
+        return {"thinking": {"type": "enabled", "budget_tokens": budget}, "max_tokens": limit or 32_000}
     config = {"output_config": {"effort": "low" if effort == "minimal" else effort}} if effort else {}
     return {"thinking": {"type": "adaptive", "display": "summarized"}, **config}
 
 
-def _output_format(value: Any) -> dict[str, Any]:
+def output_format(value: Any) -> dict[str, Any]:
     match value:
         case None | {"type": "text"}:
             return {}
@@ -152,7 +150,7 @@ def _turns(conversation: Iterable[Turn]) -> Iterator[tuple[str, _Blocks]]:
 
 def _thinking(turn: Turn, before: str) -> _Blocks:
     """The blocks of thinking before a call or the text; without its last field, the API refuses a block."""
-    return [each for each in turn.reasoning.get(before, ()) if each.get(_THINKING.get(each["type"], ("",))[-1])]
+    return [each for each in turn.reasoning.get(before, ()) if each.get(_THINKING.get(each.get("type", ""), ("",))[-1])]
 
 
 def _id(call_id: str) -> str:
@@ -164,7 +162,7 @@ def _blocks(content: Any) -> _Blocks:
     """The content without empty text, which the API refuses."""
     parts = content if isinstance(content, list) else [content or ""]
     blocks = [_block(part) for part in parts]
-    return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+    return [block for block in blocks if block["type"] != "text" or (block["text"] or "").strip()]
 
 
 def _block(part: Any) -> dict[str, Any]:
@@ -208,8 +206,9 @@ class MessagesAccumulator(ReplyAccumulator):
             if kind in _THINKING:
                 self.add_pending({name: block.get(name) for name in ("type", *_THINKING[kind])})
             elif kind == "tool_use":
-                arguments = block.get("partial_json") or json.dumps(block.get("input") or {})
-                self.add_call(block.get("id"), block.get("name"), arguments)
+                # A call that the limit cut has no arguments, instead of none.
+                whole = "" if self.finish_reason == "length" else json.dumps(block.get("input") or {})
+                self.add_call(block.get("id"), block.get("name"), block.get("partial_json") or whole)
             elif block.get("text"):
                 self.add_text_item()
         return super().completion(model)
@@ -219,7 +218,7 @@ class MessagesAccumulator(ReplyAccumulator):
         self._counts |= {name: value for name, value in (message.get("usage") or {}).items() if value is not None}
         names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
         fresh, completion, read, written = (self._counts.get(name) or 0 for name in names)
-        self.usage = Usage(fresh + read + written, completion, read, written) if self._counts else None
+        self.usage = usage_of(fresh + read + written, completion, read, written) if self._counts else None
         self.reasoning_tokens = (self._counts.get("output_tokens_details") or {}).get("thinking_tokens")
         if reason := message.get("stop_reason"):
             self.finish_reason = _FINISH_REASONS.get(reason, "stop")
@@ -239,7 +238,7 @@ class MessagesAccumulator(ReplyAccumulator):
             if delta.get(name):
                 # Each block is a paragraph of its own, except that citations divide a sentence into blocks of text.
                 is_paragraph = pieces and not block[name] and not block["type"] == previous == "text"
-                pieces.append(f"\n\n{delta[name]}" if is_paragraph else delta[name])
+                pieces.append(valid(f"\n\n{delta[name]}" if is_paragraph else delta[name]))
                 block[name] += delta[name]
                 return [pieces[-1] if name == "text" else Reasoning(pieces[-1])]
         return []

@@ -19,6 +19,7 @@ from autogen_nb.models.config.providers import (
     PROVIDERS,
     Provider,
     has_own_api,
+    is_openai,
     provider_at,
     provider_named,
     provider_of,
@@ -31,8 +32,6 @@ NO_MODEL = (
 )
 VARIABLES = (*(name for each in PROVIDERS for name in (*each.variables, each.address_variable) if name), LIST)
 
-_AZURE = ".openai.azure.com"
-_TOOLS = tuple(server_of(each.url)[1] for each in PROVIDERS[:3])
 _SERVERLESS = ("offline", "replay:")
 
 _VISION_MODELS = re.compile(
@@ -90,12 +89,12 @@ def destination(entry: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[P
     model, api_type = str(entry.get("model") or ""), str(entry.get("api_type") or "")
     api_type = api_type.lower().replace("open_ai", "openai")
     if not api_type:
-        address = entry.get("base_url") or entry.get("azure_endpoint") or entry.get("api_base")
+        address = _address(entry)
         if not address:
             provider, model = provider_of(model, environ, has_key=bool(entry.get("api_key")))
             api_type = provider.name
-        elif has_own_api(str(address)):
-            api_type = (provider_at(str(address)) or OPENAI).name
+        elif has_own_api(address):
+            api_type = (provider_at(address) or OPENAI).name
     return provider_named(api_type) or OPENAI, model, api_type or "openai"
 
 
@@ -106,11 +105,11 @@ def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
     if entry.get("api_type") == "azure" or model.startswith(_SERVERLESS):
         return ModelConnection(model)
     # An entry with an address never gets the environment's key, which is for another server.
-    if address := entry.get("base_url") or entry.get("api_base"):
-        return ModelConnection(model, entry.get("api_key"), str(address))
+    if address := _address(entry):
+        return ModelConnection(model, entry.get("api_key"), address)
     provider, model, _ = destination(entry, environ)
     key = entry.get("api_key") or provider.key(environ)[1] or None
-    return ModelConnection(model, key, environ.get(provider.address_variable) or provider.url)
+    return ModelConnection(model, key, provider.address(environ))
 
 
 def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -119,16 +118,20 @@ def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
     for entry in _entries(spec):
         if not str(entry.get("model") or "").startswith(_SERVERLESS):
             provider, _, api_type = destination(entry, environ)
-            variable = "AZURE_OPENAI_ENDPOINT" if api_type == "azure" else provider.address_variable
-            usual = environ.get(variable) or provider.url
-            address = entry.get("base_url") or entry.get("azure_endpoint") or entry.get("api_base") or usual
-            names[server_of(str(address))[1] or "the model's server"] = None
+            is_azure = api_type == "azure" or any(str(name).startswith("azure_") for name in entry)
+            usual = environ.get("AZURE_OPENAI_ENDPOINT") if is_azure else provider.address(environ)
+            names[server_of(_address(entry) or usual)[1] or "the model's server"] = None
     return tuple(names)
 
 
 def support_tools(hosts: Sequence[str]) -> bool:
     """True if all hosts belong to OpenAI, Anthropic, Google or Azure; many other servers refuse requests with tools."""
-    return bool(hosts) and all(host in _TOOLS or host.endswith(_AZURE) for host in hosts)
+    return bool(hosts) and all(_has_tools(f"//{host}") for host in hosts)
+
+
+def _has_tools(url: str) -> bool:
+    provider = provider_at(url)
+    return is_openai(url) or (provider is not None and provider.library != "openai")
 
 
 def known_models(named: str, entered: ModelConnection | None, environ: Mapping[str, str]) -> list[KnownModel]:
@@ -167,6 +170,11 @@ def _entries_for(name: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
         return []
     name = name or str(entries[0].get("model") or "")
     return [entry for entry in entries if name and (entry.get("model") == name or name in _tags(entry))]
+
+
+def _address(entry: Mapping[str, Any]) -> str:
+    names = ("base_url", "azure_endpoint", "api_base")
+    return next((str(entry[name]) for name in names if entry.get(name)), "")
 
 
 def _tags(entry: Mapping[str, Any]) -> list[Any]:

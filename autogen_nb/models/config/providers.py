@@ -37,6 +37,9 @@ class Provider:
         """The variable that holds the key, and the key; empty texts without one."""
         return next(((name, environ[name]) for name in self.variables if environ.get(name, "").strip()), ("", ""))
 
+    def address(self, environ: Mapping[str, str] = os.environ) -> str:
+        return environ.get(self.address_variable) or self.url
+
     def is_configured(self, environ: Mapping[str, str]) -> bool:
         return bool(self.key(environ)[1] or environ.get(self.address_variable) or not self.variables)
 
@@ -51,17 +54,19 @@ OPENAI = Provider(
 )
 OPENROUTER = Provider(("openrouter",), "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), r"[\w~.-]+/.")
 
+ANTHROPIC = Provider(
+    ("anthropic",),
+    "https://api.anthropic.com",
+    ("ANTHROPIC_API_KEY",),
+    r"claude-",
+    "claude-sonnet-5-5",
+    library="anthropic",
+    address_variable="ANTHROPIC_BASE_URL",
+)
+
 PROVIDERS = (
     OPENAI,
-    Provider(
-        ("anthropic",),
-        "https://api.anthropic.com",
-        ("ANTHROPIC_API_KEY",),
-        r"claude-",
-        "claude-sonnet-5-5",
-        library="anthropic",
-        address_variable="ANTHROPIC_BASE_URL",
-    ),
+    ANTHROPIC,
     Provider(
         ("gemini", "google"),
         "https://generativelanguage.googleapis.com",
@@ -103,14 +108,24 @@ PROVIDERS = (
 )
 
 
+_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+
+
 def provider_named(name: str) -> Provider | None:
     return next((provider for provider in PROVIDERS if name in provider.names), None)
 
 
 def provider_at(url: str | None) -> Provider | None:
     """The provider whose host is the address's."""
-    host = urlsplit(url or "").hostname
-    return next((each for each in PROVIDERS if each.variables and urlsplit(each.url).hostname == host), None)
+    # OpenAI has hosts for regions, such as eu.api.openai.com.
+    host = f".{urlsplit(url or '').hostname}"
+    hosts = ((each, f".{urlsplit(each.url).hostname}") for each in PROVIDERS if each.variables)
+    return next((each for each, own in hosts if host.endswith(own)), None)
+
+
+def is_openai(url: str | None) -> bool:
+    """True for OpenAI (also for None) and Azure."""
+    return url is None or provider_at(url) == OPENAI or f".{urlsplit(url).hostname}".endswith(_AZURE)
 
 
 def has_own_api(url: str) -> bool:
@@ -132,11 +147,11 @@ def provider_of(model: str, environ: Mapping[str, str], *, has_key: bool = False
     prefix, _, rest = model.partition("/")
     named = provider_named(prefix) if rest else None
     keyed = [provider for provider in PROVIDERS if provider.key(environ)[1]]
-    if named and (named in keyed or has_key or not named.variables):
-        return named, rest
     gateway = environ.get(OPENAI.address_variable)
     if gateway and provider_at(gateway) != OPENAI:
-        return OPENAI, model
+        return (named, rest) if named in keyed and named != OPENAI else (OPENAI, model)
+    if named and (named in keyed or has_key or not named.variables):
+        return named, rest
     if named:
         return (OPENROUTER, model) if OPENROUTER in keyed else (named, rest)
     fits = [provider for provider in PROVIDERS if re.match(provider.models, model)]

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
@@ -52,7 +52,7 @@ class GeminiModel(RemoteModel):
         # The library does not close a client that it did not create.
         return SimpleNamespace(models=client.aio.models, close=options["http_client"].aclose)
 
-    def _api(self, account: Account, request: ModelRequest, *, responses_only: bool) -> Api:  # noqa: ARG002 - there is one
+    def _api(self, account: Account, request: ModelRequest, needed: str) -> Api:  # noqa: ARG002 - there is one
         return GENERATE_CONTENT
 
     @asynccontextmanager
@@ -74,7 +74,8 @@ class GeminiModel(RemoteModel):
         contents = [types.Content.model_validate_json(json.dumps(content)) for content in body["contents"]]
         stream = await client.models.generate_content_stream(model=body["model"], contents=contents, config=config)
         try:
-            yield (chunk.model_dump(mode="json", exclude_none=True) async for chunk in stream)
+            async with aclosing(_as_json(stream)) as events:
+                yield events
         finally:
             # Cancels the innermost of the library's generators, which closes an unfinished response; `aclose` would
             # close only the outermost.
@@ -103,6 +104,11 @@ class GeminiModel(RemoteModel):
         async with asyncio.timeout(self._timeout):
             pages = await client.models.list(config={"page_size": 1000})
             return {"data": [{"id": model.name.removeprefix("models/")} async for model in pages]}
+
+
+async def _as_json(stream: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
+    async for chunk in stream:
+        yield chunk.model_dump(mode="json", exclude_none=True)
 
 
 def _is_installed() -> bool:

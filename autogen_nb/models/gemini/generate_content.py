@@ -17,8 +17,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.messages import Reasoning, Usage
-from autogen_nb.models.remote.accumulator import ReplyAccumulator
+from autogen_nb.messages import Reasoning
+from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, valid
 from autogen_nb.models.remote.turns import Turn, functions_of, turns
 
 SIGNATURE = "thought_signature"
@@ -81,13 +81,10 @@ def _version(model: str) -> float:
 
 
 def _thinking(version: float, effort: str | None) -> dict[str, Any]:
-    if version < _THINKS:
-        return {}
     if not effort:
-        return {"include_thoughts": True}
-    if version >= _SIGNS:
-        # Thinking cannot be switched off.
-        return {"include_thoughts": True, "thinking_level": "minimal" if effort == "none" else effort}
+        return {"include_thoughts": True} if version >= _THINKS else {}
+    if version >= _SIGNS and effort != "none":
+        return {"include_thoughts": True, "thinking_level": effort}
     return {"include_thoughts": effort != "none", "thinking_budget": _BUDGETS.get(effort, _LARGEST_BUDGET)}
 
 
@@ -105,7 +102,11 @@ def _calling(choice: Any) -> dict[str, Any]:
 def _contents(conversation: Iterable[Turn], *, must_sign: bool) -> list[dict[str, Any]]:
     contents: list[dict[str, Any]] = []
     names: dict[str, str] = {}
-    for turn in conversation:
+    pictures: list[dict[str, Any]] = []
+    for turn in (*conversation, Turn("user", "")):
+        if pictures and turn.role != "result":
+            contents.append({"role": "user", "parts": pictures})
+            pictures = []
         is_result, role = turn.role == "result", "model" if turn.role == "assistant" else "user"
         if is_result:
             name = names.setdefault(turn.call_id, turn.call_id)
@@ -123,12 +124,14 @@ def _contents(conversation: Iterable[Turn], *, must_sign: bool) -> list[dict[str
         if is_result:
             # They are in the order of the calls.
             contents[-1]["parts"].sort(key=lambda part: [*names].index(part["function_response"]["id"]))
+            # A result has no pictures, so they follow.
+            pictures += [part for part in _parts(turn.content) if "text" not in part]
     return contents if contents and contents[0]["role"] == "user" else [_OPENING, *contents]
 
 
 def _turn_parts(turn: Turn, *, must_sign: bool) -> Iterator[dict[str, Any]]:
     details = turn.reasoning.items()
-    signatures = {before: each["signature"] for before, own in details for each in own if each["type"] == SIGNATURE}
+    signatures = {before: each["signature"] for before, own in details for each in own if each.get("type") == SIGNATURE}
     parts = list(_parts(turn.content))
     if "" in signatures:
         *parts, last = parts or [{"text": ""}]
@@ -182,7 +185,7 @@ class ContentAccumulator(ReplyAccumulator):
             self.reasoning_tokens = usage.get("thoughts_token_count")
             written = (usage.get("candidates_token_count") or 0) + (self.reasoning_tokens or 0)
             cached = usage.get("cached_content_token_count") or 0
-            self.usage = Usage(usage.get("prompt_token_count") or 0, written, cached)
+            self.usage = usage_of(usage.get("prompt_token_count"), written, cached)
         if (event.get("prompt_feedback") or {}).get("block_reason"):
             self.finish_reason = "content_filter"
         candidates = [each for each in event.get("candidates") or () if not each.get("index")]
@@ -196,7 +199,7 @@ class ContentAccumulator(ReplyAccumulator):
 
     def _add(self, part: Mapping[str, Any]) -> Reasoning | str | None:
         self.progress += 1
-        text = part.get("text") or ""
+        text = valid(part.get("text") or "")
         if part.get("thought"):
             self.thoughts.append(text)
             return Reasoning(text) if text else None

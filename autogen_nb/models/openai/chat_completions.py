@@ -14,18 +14,17 @@ from typing import Any
 from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.messages import Message, Reasoning, Usage
-from autogen_nb.models.remote.accumulator import ReplyAccumulator
+from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, valid
 
 THOUGHT = "reasoning_content"
 """The field for reasoning as text, and the type of the reasoning detail that keeps it."""
 
-_MOST_TOKENS = 10**12
 _PIECES = ("arguments", "text", "summary", "data")
 """The fields that arrive in pieces; some servers repeat the other fields, which arrive whole."""
 
 
 def chat_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[str, Any]:
-    has_tools = bool(request.tools)
+    has_tools = uses_tools(request)
     body = {**parameters, "messages": [_with_reasoning(message, has_tools) for message in request.messages]}
     body["stream_options"] = {"include_usage": True, **(body.get("stream_options") or {})}
     if request.tools:
@@ -36,6 +35,10 @@ def chat_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[str,
         body |= {"tool_choice": "none"} if request.tools else {}
         body |= {"function_call": "none"} if request.functions else {}
     return body
+
+
+def uses_tools(request: ModelRequest) -> bool:
+    return bool(request.tools) or any(message.get("tool_calls") for message in request.messages)
 
 
 def _with_reasoning(message: Mapping[str, Any], has_tools: bool) -> Mapping[str, Any]:
@@ -57,7 +60,7 @@ def _with_reasoning(message: Mapping[str, Any], has_tools: bool) -> Mapping[str,
 
 
 class ChunkAccumulator(ReplyAccumulator):
-    def __init__(self, *, has_tools: bool = False) -> None:
+    def __init__(self, has_tools: bool = False) -> None:
         super().__init__()
         self._has_tools = has_tools
         self._returned: list[dict[str, Any]] | None = None
@@ -70,8 +73,7 @@ class ChunkAccumulator(ReplyAccumulator):
         self.model = event.get("model") or self.model
         if usage := event.get("usage"):
             self.usage = _usage(usage)
-            tokens = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
-            self.reasoning_tokens = None if tokens is None else _count(tokens)
+            self.reasoning_tokens = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
         for place, choice in enumerate(event.get("choices") or ()):
             index = choice.get("index")
             if not (place if index is None else index):
@@ -169,9 +171,8 @@ def _name(call: Mapping[str, Any]) -> str:
 
 
 def _text(content: Any) -> str:
-    """The text of a field or of its parts, with U+FFFD instead of lone surrogates, which UTF-8 cannot encode."""
-    text: str = content if isinstance(content, str) else "".join(part.get("text") or "" for part in content)
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    """The text of a field, or of its parts."""
+    return valid(content if isinstance(content, str) else "".join(part.get("text") or "" for part in content))
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
@@ -179,8 +180,4 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     # DeepSeek has a field of its own for what came from its cache.
     cached = details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens")
     counts = usage.get("prompt_tokens"), usage.get("completion_tokens"), cached, details.get("cache_write_tokens")
-    return Usage(*map(_count, counts))
-
-
-def _count(value: Any) -> int:
-    return int(value) if isinstance(value, int | float) and 0 <= value < _MOST_TOKENS else 0
+    return usage_of(*counts)

@@ -5,12 +5,10 @@ servers get chat completions, until they answer that a model needs the Responses
 """
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import (
-    OPENAI_URL,
     Account,
     TokenProvider,
     checked_address,
@@ -18,7 +16,8 @@ from autogen_nb.models.config.account import (
     checked_provider,
     checked_type,
 )
-from autogen_nb.models.openai.chat_completions import ChunkAccumulator, chat_body
+from autogen_nb.models.config.providers import OPENAI, provider_at
+from autogen_nb.models.openai.chat_completions import ChunkAccumulator, chat_body, uses_tools
 from autogen_nb.models.openai.responses import ResponseAccumulator, responses_body
 from autogen_nb.models.remote.adjustments import CHAT_ONLY
 from autogen_nb.models.remote.event_stream import EventStreamModel
@@ -27,8 +26,10 @@ from autogen_nb.models.remote.remote_model import Api
 if TYPE_CHECKING:
     import openai
 
-CHAT_COMPLETIONS = Api("/chat/completions", chat_body, lambda request: ChunkAccumulator(has_tools=bool(request.tools)))
-RESPONSES = Api("/responses", responses_body, lambda _: ResponseAccumulator())
+_APIS = {
+    "chat_completions": Api("/chat/completions", chat_body, lambda request: ChunkAccumulator(uses_tools(request))),
+    "responses": Api("/responses", responses_body, lambda _: ResponseAccumulator()),
+}
 
 
 class OpenAIModel(EventStreamModel):
@@ -51,7 +52,7 @@ class OpenAIModel(EventStreamModel):
         **settings: Any,
     ) -> None:
         self._api_type = account_type = checked_type(api_type)
-        if self._api_type in ("responses", "chat_completions"):
+        if self._api_type in _APIS:
             azure = azure_endpoint or azure_deployment or azure_ad_token or azure_ad_token_provider
             account_type = "azure" if azure else "openai"
         account = Account(
@@ -88,15 +89,11 @@ class OpenAIModel(EventStreamModel):
         client.organization, client.project = account.organization, account.project
         return client
 
-    def _api(self, account: Account, request: ModelRequest, *, responses_only: bool) -> Api:
-        if self._api_type in ("responses", "chat_completions"):
-            return RESPONSES if self._api_type == "responses" else CHAT_COMPLETIONS
-        is_default = urlsplit(account.url or "").hostname == urlsplit(OPENAI_URL).hostname
-        return (
-            RESPONSES
-            if responses_only or (is_default and not (self._chat_only or request.functions))
-            else CHAT_COMPLETIONS
-        )
+    def _api(self, account: Account, request: ModelRequest, needed: str) -> Api:
+        if self._api_type in _APIS:
+            return _APIS[self._api_type]
+        is_default = provider_at(account.url) == OPENAI and not (self._chat_only or request.functions)
+        return _APIS[needed or ("responses" if is_default else "chat_completions")]
 
     @staticmethod
     def _library() -> Any:

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.messages import Message, Reasoning, Usage
-from autogen_nb.models.remote.accumulator import ReplyAccumulator
+from autogen_nb.messages import Message, Reasoning
+from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, valid
+from autogen_nb.models.remote.adjustments import ENCRYPTED
 from autogen_nb.models.remote.server_errors import ReplyFailed
 from autogen_nb.models.remote.turns import functions_of, turns
 
-ENCRYPTED = "reasoning.encrypted_content"
 _WITHOUT_REASONING = re.compile(r"^(?:ft:)?(?:chat)?gpt-(?:3|4)|-chat\b")
 """Models that refuse parameters of reasoning (November 2026)."""
 
@@ -95,13 +95,14 @@ def _items(request: ModelRequest) -> Iterator[dict[str, Any]]:
             continue
         details = turn.reasoning.get("", ())
         if turn.content:
-            yield from (each for each in details if each["type"] == "reasoning")
-            phase = next(({"phase": each["phase"]} for each in details if each["type"] == "phase"), {})
+            yield from (each for each in details if each.get("type") == "reasoning")
+            phases = [each["phase"] for each in details if each.get("type") == "phase"]
+            phase = {"phase": phases[-1]} if phases else {}
             # An input has an assistant's message as text only.
             text = Message(turn.content).text if turn.role == "assistant" else _parts(turn.content)
             yield {"type": "message", "role": turn.role, "content": text, **phase}
         for call in turn.calls:
-            yield from (each for each in turn.reasoning.get(call.call_id, ()) if each["type"] == "reasoning")
+            yield from (each for each in turn.reasoning.get(call.call_id, ()) if each.get("type") == "reasoning")
             fields = {"call_id": call.call_id, "name": call.name, "arguments": call.arguments}
             yield {"type": "function_call", **fields}
 
@@ -126,19 +127,31 @@ def _part(part: Any) -> Any:
 class ResponseAccumulator(ReplyAccumulator):
     def __init__(self) -> None:
         super().__init__()
-        self._ended = 0
-        self._streamed: set[tuple[Any, ...]] = set()
+        self._current: Any = None
+        """The key of the item that has begun last, for events that do not name their item."""
+        self._ended: set[Any] = set()
+        self._streamed: set[Any] = set()
+        self._part: Any = None
+        self._arguments: dict[Any, str] = {}
+        self._phase = ""
 
     def add(self, event: Mapping[str, Any]) -> list[Reasoning | str]:
+        key = event.get("item_id") or event.get("output_index", self._current)
         match event.get("type"):
             case "response.output_text.delta" | "response.refusal.delta":
-                return self._text(event, event.get("delta"))
+                return self._text(key, event.get("content_index"), event.get("delta"))
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                return self._thought(event, event.get("delta"))
-            case "response.function_call_arguments.delta" | "response.output_item.added":
+                return self._thought(key, event.get("summary_index", event.get("content_index")), event.get("delta"))
+            case "response.function_call_arguments.delta":
                 self.progress += 1
+                self._arguments[key] = self._arguments.get(key, "") + (event.get("delta") or "")
+            case "response.output_item.added":
+                self.progress += 1
+                item = event.get("item") or {}
+                self._current = item.get("id") or event.get("output_index")
+                self._begin_phase(item)
             case "response.output_item.done":
-                return self._end_item(event.get("output_index", self._ended), event["item"])
+                return self._end_item(event.get("output_index"), event["item"])
             case "response.created" | "response.in_progress":
                 self.model = event["response"].get("model") or self.model
             case "response.completed" | "response.incomplete" | "response.failed":
@@ -149,59 +162,67 @@ class ResponseAccumulator(ReplyAccumulator):
                 return self._end_response(event)
         return []
 
-    def _text(self, event: Mapping[str, Any], piece: str | None) -> list[Reasoning | str]:
+    def _begin_phase(self, item: Mapping[str, Any]) -> None:
+        if item.get("phase") == "final_answer" and self._phase == "commentary":
+            # The final answer alone is the text; some servers send the commentary in it, too.
+            self.thoughts += self.texts
+            self.texts.clear()
+        self._phase = item.get("phase") or self._phase
+
+    def _text(self, key: Any, part: Any, piece: str | None) -> list[Reasoning | str]:
         self.end_thinking()
-        return [*self._piece(("text", event.get("output_index"), event.get("content_index")), piece, self.texts)]
+        return [*self._piece(("text", key, part), piece, self.texts)]
 
-    def _thought(self, event: Mapping[str, Any], piece: str | None) -> list[Reasoning | str]:
-        index = event.get("summary_index", event.get("content_index"))
-        pieces = self._piece(("thought", event.get("output_index"), index), piece, self.thoughts)
-        return [Reasoning(each) for each in pieces]
+    def _thought(self, key: Any, part: Any, piece: str | None) -> list[Reasoning | str]:
+        return [Reasoning(each) for each in self._piece(("thought", key, part), piece, self.thoughts)]
 
-    def _piece(self, key: tuple[Any, ...], piece: str | None, into: list[str]) -> list[str]:
+    def _piece(self, part: tuple[str, Any, Any], piece: str | None, into: list[str]) -> list[str]:
         if not piece:
             return []
         self.progress += 1
         # Each message, and each part of a summary, is a paragraph of its own.
-        text = piece if key in self._streamed or not into else f"\n\n{piece}"
-        self._streamed.add(key)
+        text = valid(piece if part == self._part or not into else f"\n\n{piece}")
+        self._part = part
+        self._streamed.add(part[1])
         into.append(text)
         return [text]
 
-    def _end_item(self, index: int, item: Mapping[str, Any]) -> list[Reasoning | str]:
-        """Adds a whole item; returns the text and reasoning that have not been streamed."""
+    def _end_item(self, index: int | None, item: Mapping[str, Any]) -> list[Reasoning | str]:
+        """Adds a whole item; returns its text or reasoning if nothing of it has been streamed."""
+        keys = {each for each in (item.get("id"), item.get("call_id"), index) if each is not None} or {self._current}
+        if keys & self._ended:
+            return []
         self.progress += 1
-        self._ended += 1
-        match item.get("type"):
-            # Without its encrypted content, nobody keeps the item.
-            case "reasoning" if item.get("encrypted_content"):
-                self.add_pending({name: item[name] for name in item if name != "status" and item[name] is not None})
-            case "function_call":
-                self.add_call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments"))
-            case "message":
-                self.add_text_item()
-                if item.get("phase"):
-                    self.details.append({"type": "phase", "phase": item["phase"]})
-        is_thought = item.get("type") == "reasoning"
-        add, kind = (self._thought, "thought") if is_thought else (self._text, "text")
-        pieces: list[Reasoning | str] = []
-        for number, part in enumerate(item.get("summary" if is_thought and item.get("summary") else "content") or ()):
-            if (kind, index, number) not in self._streamed:
-                at = {"output_index": index, "content_index": number}
-                pieces += add(at, part.get("text") or part.get("refusal"))
-        return pieces
+        self._ended |= keys
+        kind = item.get("type")
+        if kind == "reasoning" and (item.get("encrypted_content") or item.get("content")):
+            self.add_pending({name: item[name] for name in item if name != "status" and item[name] is not None})
+        elif kind == "function_call":
+            streamed = next((self._arguments[key] for key in keys if key in self._arguments), "")
+            self.add_call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments") or streamed)
+        elif kind == "message":
+            self._begin_phase(item)
+            self.add_text_item()
+            if item.get("phase"):
+                self.details.append({"type": "phase", "phase": item["phase"]})
+        if keys & self._streamed:
+            return []
+        parts = (kind == "reasoning" and item.get("summary")) or item.get("content") or ()
+        add, key = (self._thought if kind == "reasoning" else self._text), next(iter(keys))
+        texts = [(number, part.get("text") or part.get("refusal")) for number, part in enumerate(parts)]
+        return [piece for number, text in texts for piece in add(key, number, text)]
 
     def _end_response(self, response: Mapping[str, Any]) -> list[Reasoning | str]:
         self.model = response.get("model") or self.model
         if usage := response.get("usage"):
             details = usage.get("input_tokens_details") or {}
-            counts = details.get("cached_tokens") or 0, details.get("cache_write_tokens") or 0
-            self.usage = Usage(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, *counts)
+            counts = details.get("cached_tokens"), details.get("cache_write_tokens")
+            self.usage = usage_of(usage.get("input_tokens"), usage.get("output_tokens"), *counts)
             self.reasoning_tokens = (usage.get("output_tokens_details") or {}).get("reasoning_tokens")
         if response.get("error") or response.get("status") == "failed":
             raise ReplyFailed({"error": response.get("error") or "no reason"})
-        output = response.get("output") or ()
-        pieces = [piece for index in range(self._ended, len(output)) for piece in self._end_item(index, output[index])]
+        output = enumerate(response.get("output") or ())
+        pieces = [piece for index, item in output for piece in self._end_item(index, item)]
         reason = (response.get("incomplete_details") or {}).get("reason")
         incomplete = response.get("status") == "incomplete" or reason
         self.finish_reason = _FINISH_REASONS.get(str(reason), "length") if incomplete else "stop"

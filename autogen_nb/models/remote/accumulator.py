@@ -8,6 +8,8 @@ from typing import Any
 from autogen_nb.core.ports import Completion
 from autogen_nb.messages import Message, Reasoning, Usage
 
+_MOST_TOKENS = 10**12
+
 
 class ReplyAccumulator(ABC):
     """The reply so far; `progress` counts its pieces, and `model` is the name from the server, or ""."""
@@ -66,8 +68,23 @@ class ReplyAccumulator(ABC):
     def add_call(self, call_id: str | None, name: str | None, arguments: str | None) -> str:
         """Adds a call, with an id if the server sent none, because its result needs it; returns the id."""
         call_id = call_id or f"call_{len(self.calls)}"
-        function = {"name": name or "", "arguments": arguments or ""}
+        function = {"name": name or "", "arguments": valid(arguments or "")}
         self.calls.append({"id": call_id, "type": "function", "function": function})
         self.details += [{**detail, "before": call_id} for detail in self._pending]
         self._pending = []
         return call_id
+
+
+def valid(text: str) -> str:
+    """The text with U+FFFD instead of lone surrogates, which UTF-8 cannot encode."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def usage_of(*counts: Any) -> Usage:
+    """The usage from a server's counts, which may be missing or absurd; the prompt includes its parts."""
+    prompt, completion, cached, written = [*map(_count, counts), 0, 0][:4]
+    return Usage(max(prompt, cached + written), completion, cached, written)
+
+
+def _count(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) and 0 <= value < _MOST_TOKENS else 0

@@ -1,5 +1,6 @@
 """A prompt at a server of one's own, which may take long to read it, and may cut it without an error."""
 
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -14,13 +15,15 @@ _PER_TOKEN = 4
 """Average characters per token."""
 
 _MOST_PER_TOKEN = 6
-"""No text has more characters per token, if its white space is counted once."""
+"""Texts have fewer characters per token, if white space and the signs of a ruler count once."""
+
+_REPEATED = re.compile(r"([\W_])\1+")
 
 _LONG = 2_000
 """Tokens that a server on a small machine reads in more than a few seconds."""
 
 _LEAST = 1_000
-"""The context of no server is smaller; older releases of Ollama count only what is new in a prompt."""
+"""A smaller count may be that of a server which counts only what is new in a prompt, as old releases of Ollama do."""
 
 _CONTEXTS = {
     "Ollama": "`OLLAMA_CONTEXT_LENGTH` in the environment of Ollama",
@@ -56,7 +59,7 @@ class Prompt:
         read = usage.prompt_tokens if usage else 0
         if read < _LEAST or self.characters / read < _MOST_PER_TOKEN:
             return ""
-        characters = sum(len(" ".join(text.split())) for text in self.texts)
+        characters = sum(len(_REPEATED.sub(r"\1", text)) for text in self.texts)
         if characters / read < _MOST_PER_TOKEN:
             return ""
         port = urlsplit(self.server.url).port

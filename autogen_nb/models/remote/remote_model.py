@@ -22,10 +22,11 @@ from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRef
 from autogen_nb.messages import Message, Usage
 from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.local_servers import listed_names
+from autogen_nb.models.config.providers import is_openai
 from autogen_nb.models.image_scaling import fit_images
-from autogen_nb.models.prices import Price, cost_of, is_openai, price_at
+from autogen_nb.models.prices import Price, cost_of, price_at
 from autogen_nb.models.remote.accumulator import ReplyAccumulator
-from autogen_nb.models.remote.adjustments import adjustments_for
+from autogen_nb.models.remote.adjustments import Adjustments
 from autogen_nb.models.remote.clients import Clients
 from autogen_nb.models.remote.prompt import Prompt
 from autogen_nb.models.remote.server_errors import INVALID_KEY, Server, wait_before_retry
@@ -127,16 +128,16 @@ class RemoteModel(ABC):
         account, server = self._resolved()
         request = replace(request, messages=self._messages(request, server))
         client = await self._clients.client(account)
-        adjustments = adjustments_for(self._model, server.host)
+        adjustments = Adjustments(self._model, server.host)
         prompt = Prompt.of(request, server)
         if prompt is not None and prompt.is_long:
             yield Reading(server.host, prompt.tokens)
         retries, spent = 0, None
         while True:
-            api = self._api(account, request, responses_only=adjustments.responses_only)
+            api = self._api(account, request, adjustments.api)
             reply, wait = api.accumulator(request), None
             body = api.body(self._fixed, request)
-            note = adjustments.apply(body, self._model, server.host)
+            note = adjustments.apply(body, api.path)
             try:
                 async with (
                     self._open(client, server, api, body) as events,
@@ -157,7 +158,7 @@ class RemoteModel(ABC):
                 note = " ".join(filter(None, (completion.note, cut)))
                 yield replace(completion, usage=usage, cost=cost, note=note)
                 return
-            if isinstance(error, ModelRefused) and not reply.progress and adjustments.learn(error, body):
+            if isinstance(error, ModelRefused) and not reply.progress and adjustments.learn(error, body, api.path):
                 continue
             if wait is not None and retries < self._max_retries and isinstance(error, ModelUnavailable):
                 yield Retry(str(error), wait, error.status)
@@ -185,8 +186,8 @@ class RemoteModel(ABC):
         """A client of the provider's library, by the library's own `options`."""
 
     @abstractmethod
-    def _api(self, account: Account, request: ModelRequest, *, responses_only: bool) -> Api:
-        """The API for a request; `responses_only` means that the server has refused others."""
+    def _api(self, account: Account, request: ModelRequest, needed: str) -> Api:
+        """The API for a request; `needed` is the API of OpenAI that the model needs by an earlier refusal, or ""."""
 
     @abstractmethod
     def _open(
@@ -247,12 +248,14 @@ def _at_host(completion: Completion, host: str, note: str) -> Completion:
 def _own_reasoning(message: Mapping[str, Any], server: Server) -> Mapping[str, Any]:
     if "reasoning_details" not in message:
         return message
-    # Details without a host are a caller's own, or from an earlier version; OpenAI and Azure refuse them.
-    default = "" if is_openai(server.url) else server.host
+    # Details without a host are a caller's own, or from an earlier version; OpenAI and Azure refuse them, as they
+    # refuse items of the Responses API without encrypted content.
+    default, need = ("", "encrypted_content") if is_openai(server.url) else (server.host, "type")
     own = [
         {name: value for name, value in detail.items() if name != "host"}
         for detail in message["reasoning_details"] or ()
         if isinstance(detail, Mapping) and detail.get("host", default) == server.host
+        if detail.get("type") != "reasoning" or detail.get(need)
     ]
     kept = {name: value for name, value in message.items() if name != "reasoning_details"}
     # Another speaker's message is not the model's own.

@@ -100,7 +100,7 @@ def key_for(url: str, stored: ModelConnection) -> str | None:
     if server_of(url) == server_of(stored.base_url) and stored.api_key:
         return stored.api_key
     provider = provider_at(url)
-    return (provider.key()[1] or None) if provider and server_of(url) == server_of(provider.url) else None
+    return (provider.key()[1] or None) if provider and server_of(url) == server_of(provider.address()) else None
 
 
 def failure_message(error: BaseException, connection: ModelConnection, stored: ModelConnection) -> str:

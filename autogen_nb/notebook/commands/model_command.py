@@ -84,7 +84,7 @@ def list_models(
 def _provider_rows(
     provider: Provider, names: Sequence[str], error: str, environ: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
-    source, host = f"by the key in {provider.key(environ)[0]}", host_of(provider.url)
+    source, host = f"by the key in {provider.key(environ)[0]}", host_of(provider.address(environ))
     for name in names[:_MOST_MODELS]:
         is_unique = provider_of(name, environ)[0] == provider
         yield (name if is_unique else f"{provider.name}/{name}"), host, source
