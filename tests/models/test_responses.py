@@ -454,6 +454,18 @@ def test_events_without_indices_fold_to_the_reply() -> None:
     assert [call.call_id for call in completion.message.calls] == ["c1"]
 
 
+def test_text_that_ends_under_another_index_is_added_once() -> None:
+    events = [json.loads(event) for event in response_events(response(TEXT), None, is_whole=True)]
+    for event in events:
+        event.pop("item_id", None)
+        if event["type"] == "response.output_item.done":
+            event |= {"output_index": 1, "item": {**event["item"], "id": "msg_other"}}
+
+    text, completion = folded(*map(json.dumps, events))
+
+    assert text == completion.message.text == "Hello there, you"
+
+
 def test_item_that_ends_before_the_others_is_added_once() -> None:
     done = {"type": "response.output_item.done", "output_index": 1, "item": CALL}
     end = {"type": "response.completed", "response": response(TEXT, CALL)}

@@ -209,8 +209,11 @@ class ResponseAccumulator(ReplyAccumulator):
             return []
         parts = (kind == "reasoning" and item.get("summary")) or item.get("content") or ()
         add, key = (self._thought if kind == "reasoning" else self._text), next(iter(keys))
-        texts = [(number, part.get("text") or part.get("refusal")) for number, part in enumerate(parts)]
-        return [piece for number, text in texts for piece in add(key, number, text)]
+        texts = [part.get("text") or part.get("refusal") or "" for part in parts]
+        # Some gateways stream a text under another index than that of its item.
+        if "".join(texts) in "".join(self.thoughts if kind == "reasoning" else self.texts):
+            return []
+        return [piece for number, text in enumerate(texts) for piece in add(key, number, text)]
 
     def _end_response(self, response: Mapping[str, Any]) -> list[Reasoning | str]:
         self.model = response.get("model") or self.model

@@ -1,5 +1,6 @@
 """Combines the events of a streamed reply."""
 
+import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -65,14 +66,14 @@ class ReplyAccumulator(ABC):
         self.details += self._pending
         self._pending = []
 
-    def add_call(self, call_id: str | None, name: str | None, arguments: str | None) -> str:
-        """Adds a call, with an id if the server sent none, because its result needs it; returns the id."""
+    def add_call(self, call_id: str | None, name: str | None, arguments: Any) -> None:
+        """Adds a call, with an id if the server sent none, because its result needs it."""
         call_id = call_id or f"call_{len(self.calls)}"
-        function = {"name": name or "", "arguments": valid(arguments or "")}
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+        function = {"name": name or "", "arguments": valid(text)}
         self.calls.append({"id": call_id, "type": "function", "function": function})
         self.details += [{**detail, "before": call_id} for detail in self._pending]
         self._pending = []
-        return call_id
 
 
 def valid(text: str) -> str:
