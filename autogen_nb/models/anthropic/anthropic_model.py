@@ -3,7 +3,6 @@
 from importlib.util import find_spec
 from typing import Any
 
-from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.anthropic.messages_api import MessagesAccumulator, messages_body, output_format
 from autogen_nb.models.config.account import Account, checked_address, checked_key
@@ -12,11 +11,11 @@ from autogen_nb.models.config.providers import ANTHROPIC
 from autogen_nb.models.remote.event_stream import EventStreamModel
 from autogen_nb.models.remote.remote_model import Api
 
-MESSAGES = Api("/v1/messages", messages_body, lambda _: MessagesAccumulator())
-
 
 class AnthropicModel(EventStreamModel):
     """A model behind Anthropic's API, or behind that of the server at `base_url`."""
+
+    api = Api("/v1/messages", messages_body, lambda _: MessagesAccumulator())
 
     def __init__(self, *, model: str, api_key: str | None = None, base_url: str | None = None, **settings: Any) -> None:
         if find_spec("anthropic") is None:
@@ -37,9 +36,6 @@ class AnthropicModel(EventStreamModel):
             # Else the library would send the headers in ANTHROPIC_CUSTOM_HEADERS, maybe a key, to every server.
             client._custom_headers = options["default_headers"]  # noqa: SLF001 - no option leaves them out
         return client
-
-    def _api(self, account: Account, request: ModelRequest, needed: str) -> Api:  # noqa: ARG002 - there is one
-        return MESSAGES
 
     @staticmethod
     def _library() -> Any:

@@ -11,14 +11,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ModelError
 from autogen_nb.models.config.account import Account, checked_address, checked_key
 from autogen_nb.models.gemini.generate_content import ContentAccumulator, gemini_body
 from autogen_nb.models.remote.remote_model import Api, RemoteModel
 from autogen_nb.models.remote.server_errors import Server, of_body, of_exception, of_response
-
-GENERATE_CONTENT = Api("", gemini_body, lambda _: ContentAccumulator())
 
 _VERSION_IN_URL = re.compile(r"/v1(?:beta|alpha)?(?:/openai)?/*$")
 """The end of an address for OpenAI's protocol, or for other libraries; Google's library appends the version itself."""
@@ -26,6 +23,8 @@ _VERSION_IN_URL = re.compile(r"/v1(?:beta|alpha)?(?:/openai)?/*$")
 
 class GeminiModel(RemoteModel):
     """A model behind the Gemini API, or behind a compatible one at `base_url`."""
+
+    api = Api("", gemini_body, lambda _: ContentAccumulator())
 
     def __init__(self, *, model: str, api_key: str | None = None, base_url: str | None = None, **settings: Any) -> None:
         if not _is_installed():
@@ -51,9 +50,6 @@ class GeminiModel(RemoteModel):
         client = genai.Client(vertexai=False, api_key=account.key, http_options=http_options)
         # The library does not close a client that it did not create.
         return SimpleNamespace(models=client.aio.models, close=options["http_client"].aclose)
-
-    def _api(self, account: Account, request: ModelRequest, needed: str) -> Api:  # noqa: ARG002 - there is one
-        return GENERATE_CONTENT
 
     @asynccontextmanager
     async def _open(

@@ -51,6 +51,8 @@ class Api(NamedTuple):
 class RemoteModel(ABC):
     """A model at the server of an `Account`; a subclass knows the APIs and the library of its provider."""
 
+    api: Api
+
     def __init__(
         self,
         model: str,
@@ -185,9 +187,9 @@ class RemoteModel(ABC):
     def _create(account: Account, **options: Any) -> Any:
         """A client of the provider's library, by the library's own `options`."""
 
-    @abstractmethod
-    def _api(self, account: Account, request: ModelRequest, needed: str) -> Api:
+    def _api(self, account: Account, request: ModelRequest, needed: str) -> Api:  # noqa: ARG002 - for several APIs
         """The API for a request; `needed` is the API of OpenAI that the model needs by an earlier refusal, or ""."""
+        return self.api
 
     @abstractmethod
     def _open(
