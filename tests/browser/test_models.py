@@ -10,7 +10,7 @@ from tests.browser.cells import LOAD, connected
 from tests.browser.looks import misfits_of, picture, width
 from tests.browser.notebook_page import NotebookPage
 from tests.models.openai_world import openai
-from tests.notebook.test_openai_cell import QUESTION, RESOLVER
+from tests.notebook.test_provider_cells import QUESTION, RESOLVER
 
 
 def test_form_offers_the_providers(notebook: NotebookPage) -> None:

@@ -294,3 +294,25 @@ def test_program_that_asks_a_client_gets_the_note() -> None:
 
         assert "`temperature`" in created.note
         assert response.note == created.note
+
+
+def test_server_without_the_api_that_it_names_is_asked_without_reasoning() -> None:
+    def gateway(received: Received) -> FakeReply:
+        if received.path.endswith("/responses"):
+            return FakeReply(status=404, error="Resource not found")
+        if received.body.get("reasoning_effort") != "none":
+            message = (
+                "Function tools with reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions. Please "
+            )
+            return FakeReply(status=400, error=f"{message}use /v1/responses instead.")
+        return FakeReply("ok")
+
+    with FakeOpenAI(gateway) as server:
+        model = OpenAIModel(model="gpt-5.4", base_url=server.base_url)
+        request = ModelRequest((HELLO,), tools=(TOOL,))
+
+        first, later = (asyncio.run(a_complete(model, request)) for _ in range(2))
+
+        assert [reply.message.text for reply in (first, later)] == ["ok"] * 2
+        assert "reasoning_effort" in first.note
+        assert len(server.requests) == 5

@@ -8,6 +8,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from http import HTTPStatus
 from typing import Any, TypeAlias
 
 from autogen_nb.errors import ModelRefused
@@ -75,8 +76,10 @@ class Adjustments:
         """Finds the adjustment for the refusal of a body; returns False if there is none, or it was tried."""
         # A model's name may hold the name of a field, such as "seed-oss".
         text = re.sub(rf"(?<![\w-]){re.escape(self._model)}(?![\w-])", "", f"{error.reason} {error.code}")
+        # A server may name an API that it does not have itself.
+        is_missing = error.status == HTTPStatus.NOT_FOUND and "responses" in self._tried and "input" in body
         for api, pattern in _APIS.items():
-            if pattern.search(text) and api not in self._tried:
+            if (pattern.search(text) or (is_missing and api == "chat_completions")) and api not in self._tried:
                 self._tried.add(api)
                 _api[self._host, self._model] = api
                 return True
