@@ -53,6 +53,11 @@ def test_models_are_offered_for_one_that_the_server_does_not_know(names: tuple[s
     assert "no such model" in str(found.refused)
 
 
+def test_name_of_the_built_in_analysis_may_be_that_of_a_servers_model() -> None:
+    with FakeOpenAI(models=["offline"]) as server:
+        assert checked("offline", server.base_url, key=None).connection.model == "offline"
+
+
 def test_a_wrong_key_is_no_matter_of_the_model() -> None:
     with (
         FakeOpenAI([FakeReply(status=401, error="wrong key")], models=["one"]) as server,

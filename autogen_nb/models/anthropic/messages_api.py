@@ -46,8 +46,8 @@ def messages_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[
     is_forced = parameters.get("tool_choice") not in (None, "auto", "none")
     reasoning = _reasoning(model, effort, limit) if effort or (_BY_DEFAULT.search(model) and not is_forced) else {}
     limit = limit or next(limit for pattern, limit in _LIMITS if re.search(pattern, model))
-    given = {name: value for name, value in parameters.items() if name not in _RENAMED}
-    body: dict[str, Any] = {"max_tokens": limit, **reasoning, **given}
+    own = {name: value for name, value in parameters.items() if name not in _RENAMED}
+    body: dict[str, Any] = {"max_tokens": limit, **reasoning, **own}
     config = {**reasoning.get("output_config", {}), **output_format(parameters.get("response_format"))}
     if config := config | (parameters.get("output_config") or {}):
         body["output_config"] = config

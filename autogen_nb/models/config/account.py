@@ -1,6 +1,6 @@
 """The server and the key of requests, from settings and the environment.
 
-A key from the environment is sent only to OpenAI, to Azure, or to the server that the environment names.
+A key from the environment is sent only to its provider, to Azure, or to the server that the environment names.
 """
 
 import asyncio

@@ -130,6 +130,11 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
         return OfflineModel()
     if name.startswith(_REPLAY):
         return ReplayModel(name.removeprefix(_REPLAY))
+    return remote_model(entry)
+
+
+def remote_model(entry: Mapping[str, Any]) -> RemoteModel:
+    """The model for an entry at a server, whatever the model's name."""
     settings = {key: value for key, value in entry.items() if key not in _NOT_SENT}
     settings["price"] = _price(entry.get("price"))
     if entry.get("vision") not in (None, True, False):

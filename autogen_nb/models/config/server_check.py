@@ -10,7 +10,7 @@ from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import AutogenError, ModelRefused, ModelUnavailable
 from autogen_nb.models.config.address import host_of
 from autogen_nb.models.config.model_connection import ModelConnection
-from autogen_nb.models.config.model_selection import entry_model
+from autogen_nb.models.config.model_selection import remote_model
 from autogen_nb.models.config.providers import PROVIDERS, Provider
 from autogen_nb.models.remote.remote_model import RemoteModel
 from autogen_nb.models.wrappers.wrapper import open_reply
@@ -39,8 +39,7 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
     The list may be public, so it does not prove that the key is valid.
     """
     entry = {"model": connection.model or _ANY, "api_key": connection.api_key, "base_url": connection.base_url}
-    model = entry_model({**entry, "max_retries": 0, "timeout": within})
-    assert isinstance(model, RemoteModel)
+    model = remote_model({**entry, "max_retries": 0, "timeout": within})
     try:
         async with asyncio.timeout(within):
             return await _check(model, connection)
@@ -60,8 +59,7 @@ async def models_of_keys(environ: Mapping[str, str]) -> list[tuple[Provider, tup
 
 async def _models_of_key(provider: Provider) -> tuple[Provider, tuple[str, ...], str]:
     try:
-        model = entry_model({"model": _ANY, "api_type": provider.name, "max_retries": 0, "timeout": _LIST_SECONDS})
-        assert isinstance(model, RemoteModel)
+        model = remote_model({"model": _ANY, "api_type": provider.name, "max_retries": 0, "timeout": _LIST_SECONDS})
         try:
             async with asyncio.timeout(_LIST_SECONDS):
                 return provider, await model.listed_models(), ""
