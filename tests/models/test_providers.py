@@ -172,6 +172,18 @@ def test_absurd_counts_have_a_price() -> None:
     assert cost_of("gpt-6-sol", usage_of(10, "7", 50, None)) is not None
 
 
+@pytest.mark.parametrize("model", ["claude-opus-5", "gemini-3.8-flash", "deepseek-v4-pro", "gpt-6-sol"])
+def test_budget_in_dollars_knows_the_price_at_the_default_address(model: str) -> None:
+    price = getattr(model_for({"model": model, "api_key": "sk-mine", "budget": "0.50"}), "price", None)
+
+    assert price is not None
+    assert min(price) > 0
+
+
+def test_settings_of_azure_without_a_value_are_no_settings() -> None:
+    assert model_connection.hosts({"model": "gpt-6-sol", "azure_endpoint": None}, {}) == ("api.openai.com",)
+
+
 def test_tokens_from_a_cache_cost_less() -> None:
     plain, cached, written = (
         cost_of("claude-opus-5", Usage(1_000_000, 0, *counts), url="https://api.anthropic.com")

@@ -2,6 +2,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import google.genai.errors
 import httpx2
 import openai
 import pytest
@@ -12,7 +13,7 @@ from autogen_nb.core.ports import Completion
 from autogen_nb.core.text.reasoning import OPEN
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.models.openai.chat_completions import ChunkAccumulator
-from autogen_nb.models.remote.server_errors import Server, error_of, of_response
+from autogen_nb.models.remote.server_errors import Server, error_of, of_response, wait_before_retry
 
 SERVER = Server("gpt-x", "https://user:word@models.example:8443/v1", "sk-verysecretkey")
 REQUEST = httpx2.Request("POST", "https://models.example:8443/v1/chat/completions")
@@ -165,3 +166,7 @@ def test_calls_without_ids_get_ids() -> None:
     message = folded(delta({"tool_calls": [piece("1", "f"), piece("2", "g")]}), delta(None)).message
 
     assert [(call.call_id, call.arguments) for call in message.calls] == [("call_0", "1"), ("call_1", "2")]
+
+
+def test_error_of_an_event_without_a_response_has_a_wait() -> None:
+    assert wait_before_retry(google.genai.errors.APIError(503, {"error": {"message": "busy"}}), 0) == 0.5

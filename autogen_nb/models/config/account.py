@@ -70,16 +70,16 @@ class Account:
 
     @property
     def key_variable(self) -> str:
-        return "AZURE_OPENAI_API_KEY" if self.api_type == "azure" else next(iter(self._provider.variables), "")
+        return "AZURE_OPENAI_API_KEY" if self.api_type == "azure" else next(iter(self.model_provider.variables), "")
 
     @property
     def address(self) -> str | None:
         """The address from the settings, else from the environment; None if neither has one."""
-        variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else self._provider.address_variable
+        variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else self.model_provider.address_variable
         return self.url or checked_url(os.environ.get(variable) or None, variable)
 
     @property
-    def _provider(self) -> Provider:
+    def model_provider(self) -> Provider:
         return provider_named(self.api_type) or OPENAI
 
     @property
@@ -97,12 +97,12 @@ class Account:
             return self._azure(model)
         if self.url:
             return replace(self, key=self.key or PLACEHOLDER)
-        provider, url = self._provider, self.address
+        provider, url = self.model_provider, self.address
         variable, value = provider.key()
         key = self.key or checked_key(value, variable)
         if provider.variables and not url and not key:
             raise ConfigError(
-                f"there is no key for the model {model!r}: set {provider.variables[0]} or give api_key, name a server "
+                f"there is no key for the model {model!r}: set {self.key_variable} or give api_key, name a server "
                 "of your own with base_url (it needs no key), or choose the model 'offline'"
             )
         if provider != OPENAI:

@@ -118,7 +118,7 @@ def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
     for entry in _entries(spec):
         if not str(entry.get("model") or "").startswith(_SERVERLESS):
             provider, _, api_type = destination(entry, environ)
-            is_azure = api_type == "azure" or any(str(name).startswith("azure_") for name in entry)
+            is_azure = api_type == "azure" or any(entry[name] for name in entry if str(name).startswith("azure_"))
             usual = environ.get("AZURE_OPENAI_ENDPOINT") if is_azure else provider.address(environ)
             names[server_of(_address(entry) or usual)[1] or "the model's server"] = None
     return tuple(names)

@@ -102,7 +102,7 @@ class RemoteModel(ABC):
 
     @property
     def price(self) -> Price | None:
-        return self._price or price_at(self._model, self._account.address)
+        return self._price or price_at(self._model, self._account.address or self._account.model_provider.url)
 
     @property
     def completion_limit(self) -> int | None:

@@ -127,7 +127,8 @@ def of_exception(server: Server, error: BaseException) -> ModelError:
 
 def wait_before_retry(error: Exception, retries: int) -> float | None:
     """The seconds to wait: what the server requests, or else more after each retry; None if no retry should follow."""
-    headers = error.response.headers if hasattr(error, "response") else {}
+    # Google's error of an event has no response.
+    headers = getattr(getattr(error, "response", None), "headers", {})
     wait = _requested_wait(headers)
     if wait > _LONGEST_WAIT or headers.get("x-should-retry") == "false":
         return None
