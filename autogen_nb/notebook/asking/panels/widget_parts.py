@@ -34,7 +34,7 @@ STYLE = (
     # Only screen readers need this label, because the question is visible above the field.
     f".{_NAMED} .widget-label {{position: absolute; width: 1px; height: 1px; overflow: hidden; "
     "clip-path: inset(50%)}"
-    f".{_LABEL}.widget-text .widget-label, .{_LABEL}.widget-select .widget-label {{text-align: left}}"
+    f".{_LABEL}:is(.widget-text, .widget-select, .widget-dropdown) .widget-label {{text-align: left}}"
     # The long texts of checkboxes (rules) and buttons (choices) wrap.
     f".{_TICKED}.widget-checkbox {{height: auto}} "
     f".{_TICKED}.widget-checkbox .widget-label-basic {{display: flex; align-items: baseline; gap: 4px; "
