@@ -49,6 +49,8 @@ class Checkpoints:
         self._supervisor_pid, _, _ = _CREDENTIALS.unpack(credentials)
         self._threads = threads
         self._streams = sys.stdout, sys.stderr
+        # pyzmq sends a message without copying it by a thread of its own, which a copy of the kernel would lack.
+        kernel.session.copy_threshold = sys.maxsize
         self._copies: set[int] = set()
         # The kernel's own file descriptors, without those that blocks have opened.
         self._own: set[int] = set()
