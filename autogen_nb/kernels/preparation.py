@@ -21,7 +21,10 @@ _INSIDE = Path(__file__).parent / "inside"
 _POLICY = Path(__file__).parent.parent / "core" / "policy"
 _MODULE_NAMES = ("encode", "fingerprints", "output_stream", "overlay_env", "pickles", "repair", "service")
 _MODULES = {name: _INSIDE / f"{name}.py" for name in _MODULE_NAMES}
-_GUARD_MODULES = ("guard", "audit_events", "guard_questions", "guard_process_view", "checkpoint", "lost_threads")
+_GUARD_MODULES = (
+    *("guard", "audit_events", "guard_questions", "guard_process_view"),
+    *("checkpoint", "lost_threads", "idle_pools"),
+)
 _GUARD = {
     **{name: _INSIDE / f"{name}.py" for name in _GUARD_MODULES},
     **{name: _POLICY / f"{name}.py" for name in ("path_scope", "permissions")},

@@ -15,7 +15,7 @@ from tests.kernels.looping import SharedKernel, shared_kernel
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")
 
 SECONDS = 60
-LONG = ("joblib with processes", "scikit-learn")
+LONG = ("joblib with processes", "scikit-learn", "Dask", "closed cluster", "statsmodels")
 # The module, code that uses it before the checkpoint, and code that prints the same result each time.
 WORK = {
     "numpy": (
@@ -90,9 +90,8 @@ WORK = {
     "joblib with processes": (
         "joblib",
         (
-            "import joblib, math\nfrom joblib.externals.loky import get_reusable_executor\n"
-            "def roots():\n    found = joblib.Parallel(2)(joblib.delayed(math.sqrt)(n * n) for n in range(4))\n"
-            "    get_reusable_executor().shutdown(wait=True)\n    return found\nroots()"
+            "import joblib, math\ndef roots():\n"
+            "    return joblib.Parallel(2)(joblib.delayed(math.sqrt)(n * n) for n in range(4))\nroots()"
         ),
         "print(roots())",
     ),
@@ -117,6 +116,51 @@ WORK = {
             "        with kind(2) as pool:\n            yield list(pool.map(abs, [-1, 2]))\nlist(both())"
         ),
         "print(list(both()))",
+    ),
+    "idle pool of threads": (
+        "concurrent.futures",
+        "from concurrent.futures import ThreadPoolExecutor as Pool\nidle = Pool(2)\n_ = list(idle.map(abs, [-1]))",
+        "print(list(idle.map(abs, range(-9, 0))), len(idle._threads) <= 2)",
+    ),
+    "scripts": (
+        "IPython",
+        "get_ipython().run_cell_magic('bash', '', 'echo $((1 + 1))')",
+        "get_ipython().run_cell_magic('bash', '', 'echo $((1 + 1))')",
+    ),
+    "numexpr": (
+        "numexpr",
+        (
+            "import numexpr, numpy as np\nnumexpr.set_num_threads(2)\nmany = np.arange(1_000_000)\n"
+            "_ = numexpr.evaluate('sum(many * 2)')"
+        ),
+        "print(numexpr.evaluate('sum(many * 2)'), numexpr.evaluate('many + 1').sum())",
+    ),
+    "OpenCV": (
+        "cv2",
+        (
+            "import cv2, numpy as np\nphoto = np.arange(3_000_000, dtype='u4').view('u1').reshape(2000, 2000, 3)\n"
+            "_ = cv2.GaussianBlur(photo, (9, 9), 0)"
+        ),
+        "print(cv2.GaussianBlur(photo, (9, 9), 0).sum(), cv2.resize(photo, (99, 99)).sum(), cv2.getNumThreads())",
+    ),
+    "statsmodels": (
+        "statsmodels",
+        "import statsmodels.api as sm",
+        "print(sm.OLS([1, 2, 3, 5], sm.add_constant([1, 2, 3, 4])).fit().params.round(3))",
+    ),
+    "Dask": (
+        "dask",
+        "import dask.array as da\n_ = da.ones((999, 999), chunks=99).sum().compute()",
+        "print(da.ones((999, 999), chunks=99).sum().compute())",
+    ),
+    "closed cluster": (
+        "distributed",
+        (
+            "from distributed import Client\ndef clustered():\n"
+            "    with Client(processes=False, dashboard_address=None, n_workers=1) as client:\n"
+            "        return client.submit(abs, -1).result()\nclustered()"
+        ),
+        "print(clustered())",
     ),
     "sqlite3": (
         "sqlite3",
@@ -157,11 +201,21 @@ WORK = {
 # The module, code after which threads go on, and a word of the sentence about them.
 RUNNING = {
     "zmq": ("zmq", "import zmq\nserver = zmq.Context().socket(zmq.PULL)\n_ = server.bind('inproc://a')", "libzmq"),
-    "joblib": ("joblib", "import joblib\n_ = joblib.Parallel(2)([joblib.delayed(abs)(1)])", "ExecutorManagerThread"),
+    "joblib": (
+        "joblib",
+        (
+            "import time\nfrom joblib.externals.loky import get_reusable_executor\n"
+            "_ = get_reusable_executor(2).submit(time.sleep, 99)"
+        ),
+        "ExecutorManagerThread",
+    ),
     "pool": ("multiprocessing", "import multiprocessing\npool = multiprocessing.Pool(2)", "_handle_"),
     "pool of threads": (
         "concurrent.futures",
-        "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n_ = pool.submit(int)",
+        (
+            "import threading\nfrom concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
+            "_ = pool.submit(threading.Event().wait, 99)"
+        ),
         "Pool",
     ),
     "polars": ("polars", "import polars\n_ = polars.DataFrame({'a': range(9)}).group_by('a').len()", "polars"),
@@ -254,3 +308,15 @@ def test_no_library_hangs_in_200_woken_kernels(agent: SharedKernel) -> None:
         printed(agent, work[0])
         assert agent.do(agent.kernel.go_back(agent.kernel.last_block))
         assert {code: printed(agent, code) for code in work[:3]} == {code: expected[code] for code in work[:3]}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_polars_starts_its_pool_in_200_woken_kernels(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    with shared_kernel(tmp_path, checkpoints=True) as agent:
+        agent.execute("import polars as pl\ndf = pl.DataFrame({'a': range(99_999)})")
+        number = agent.do(agent.kernel.take_checkpoint())
+        for _ in range(200):
+            assert printed(agent, "print(df.group_by('a').len()['len'].sum())") == "99999\n"
+            assert agent.do(agent.kernel.go_back(number))

@@ -39,8 +39,11 @@ _EVENTS = "anon_inode:[event"
 class Checkpoints:
     """`on_wake` is called in a woken kernel; `unjudged` has the ids of the threads that the guard ignores."""
 
-    def __init__(self, kernel: Any, path: str, threads: Any, unjudged: set[int], on_wake: Callable[[], Any]) -> None:
+    def __init__(
+        self, kernel: Any, path: str, threads: Any, pools: Any, unjudged: set[int], on_wake: Callable[[], Any]
+    ) -> None:
         self._kernel = kernel
+        self._pools = pools
         self._unjudged = unjudged
         self._on_wake = on_wake
         self._supervisor = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -172,7 +175,8 @@ class Checkpoints:
 
         loops: Any = list(IOLoop._ioloop_for_asyncio)
         for loop in loops:
-            if loop._ssock.fileno() in self._own:
+            # A closed loop has no sockets.
+            if loop._ssock is not None and loop._ssock.fileno() in self._own:
                 for each in (loop._selector, loop._ssock, loop._csock):
                     each.close()
         null = os.open(os.devnull, os.O_RDWR)
@@ -217,6 +221,7 @@ class Checkpoints:
         self._await_supervisor()
         # From here on, this thread runs the agent's code.
         self._unjudged.clear()
+        self._pools.restart()
         app.start()
         # The control thread ends before `atexit` ends the IOPub thread, as in `kernel_main.main`.
         app.control_thread.stop()

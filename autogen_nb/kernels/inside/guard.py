@@ -149,9 +149,10 @@ class _Guard:
             self._asker.connect(kernel)
             on_wake()
 
-        threads = parts["lost_threads"].LostThreads()
+        pools = parts["idle_pools"].IdlePools(kernel.shell)
+        threads = parts["lost_threads"].LostThreads(pools)
         self._checkpoints = parts["checkpoint"].Checkpoints(
-            kernel, supervisor, threads, self._process.unjudged_threads, wake
+            kernel, supervisor, threads, pools, self._process.unjudged_threads, wake
         )
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:

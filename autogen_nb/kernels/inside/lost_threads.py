@@ -10,12 +10,19 @@ import re
 import threading
 import time
 from bisect import bisect
+from contextlib import suppress
+from typing import Any
 
-# Libraries that replace their threads after a fork (OpenBLAS, Arrow, SciPy's FFT) or in a new thread (OpenMP).
-_SAFE_LIBRARIES = re.compile(r"lib(gomp|iomp|omp|\w*openblas|mkl|arrow)|pypocketfft")
+# Libraries that replace their threads after a fork (OpenBLAS, Arrow, SciPy's FFT, and numexpr, whose module is called
+# `interpreter`) or in a new thread (OpenMP), or that work without them (OpenCV).
+_SAFE_LIBRARIES = re.compile(r"lib(gomp|iomp|omp|\w*openblas|mkl|arrow)|pypocketfft|interpreter\.|cv2\.")
 _COMMON_LIBRARIES = re.compile(r"(lib(c|m|dl|pthread|stdc\+\+|gcc_s|python[\d.]+)[-.]|ld-|_zmq|\[|python)")
 _SAFE_NAMES = re.compile(r"asyncio_|IPythonHistorySavingThread")
+# Threads that polars starts when it is imported, before it has a pool: those of its allocator, and the one that removes
+# its temporary files. The system cuts the names.
+_SAFE_NATIVE_NAMES = ("jemalloc_bg_thd", "polars-ooc-clea")
 _SAFE_CLASSES = ("TMonitor",)
+_NAMING = ("libzmq", "_polars_runtime")
 _STACK_SIZE = 2**16
 # OpenBLAS's threads keep running for about 30 ms after their work.
 _TRIES = 100
@@ -35,7 +42,8 @@ _Map = tuple[int, int, str]
 class LostThreads:
     """Checks the threads that have started since `begin`, when there were only ipykernel's own threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, pools: Any) -> None:
+        self._pools = pools
         self.begin()
 
     def begin(self) -> None:
@@ -48,15 +56,20 @@ class LostThreads:
         self._safe &= unknown
         named = {thread.native_id: thread for thread in threading.enumerate()}
         maps: list[_Map] = []
+        self._pools.begin()
         for number in sorted(unknown - self._safe):
             if thread := named.get(number):
-                if not _SAFE_NAMES.match(thread.name) and type(thread).__name__ not in _SAFE_CLASSES:
+                is_safe = _SAFE_NAMES.match(thread.name) or type(thread).__name__ in _SAFE_CLASSES
+                if not is_safe and not self._pools.add(thread):
                     return f"the thread {thread.name!r}"
+                continue
+            if (name := _name(number)) in _SAFE_NATIVE_NAMES:
                 continue
             maps = maps or _maps()
             libraries = {library for library in _libraries(number, maps) if not _COMMON_LIBRARIES.match(library)}
-            # Any stack may contain an old address of ZeroMQ, so ZeroMQ counts only if there is no other library.
-            libraries = {library for library in libraries if not library.startswith("libzmq")} or libraries
+            if name == _name(os.getpid()):
+                # A stack may contain old addresses, but these libraries give their threads names.
+                libraries = {library for library in libraries if not library.startswith(_NAMING)} or libraries
             if not libraries or not all(map(_SAFE_LIBRARIES.match, libraries)):
                 return f"a thread of {', '.join(sorted(libraries)) or 'an unknown library'}"
             self._safe.add(number)
@@ -65,6 +78,13 @@ class LostThreads:
 
 def _threads() -> set[int]:
     return {int(name) for name in os.listdir("/proc/self/task")}
+
+
+def _name(number: int) -> str:
+    # The thread may have ended.
+    with suppress(OSError), open(f"/proc/self/task/{number}/comm") as file:
+        return file.read().rstrip("\n")
+    return ""
 
 
 def _maps() -> list[_Map]:
