@@ -26,7 +26,7 @@ from autogen_nb.kernels.launch import launch
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
-from autogen_nb.kernels.message_decoding import CHANGES, NOT_CARRIED, changes, not_carried
+from autogen_nb.kernels.message_decoding import CHANGES, LOST_VALUES, changes, not_carried
 from autogen_nb.kernels.outcome import KEPT, LOST, BlockOutcome, classify, describe_end
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
@@ -90,7 +90,7 @@ class Kernel(VariableExchange):
         self.rolls_back = False
         # The number of the last block, and of the checkpoint before it.
         self.last_block = 0
-        # The variables, such as open files, that do not work after a checkpoint woke; "" if there are none.
+        # Names the variables that are not as they were when the kernel went back last; "" if there are none.
         self.not_carried = ""
         # The numbers of the checkpoints to go back to after a crash, the latest first.
         self._states: tuple[int, ...] = ()
@@ -378,10 +378,9 @@ class Kernel(VariableExchange):
             return False
         self._states = (new or number,)
         self._attach(handle)
-        request = ExecuteRequest(handle, "", grace=self._grace, silent=True, expressions=NOT_CARRIED)
+        request = ExecuteRequest(handle, "", grace=self._grace, silent=True, expressions=LOST_VALUES)
         await request.wait()
-        names = not_carried(request.reply)
-        self.not_carried = f"These must be opened or started again: {names}." if names else ""
+        self.not_carried = not_carried(request.reply)
         return True
 
     def _end_turn(self) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
-# `user_expressions` that call functions of `inside/service.py`; functions of the same names here read the results.
-_SERVICE = "__import__('sys').modules['autogen_nb_service']"
-CHANGES = {"changes": f"{_SERVICE}.changes()"}
-NOT_CARRIED = {"not_carried": f"{_SERVICE}.not_carried()"}
+# `user_expressions` that call functions of modules in `inside`; functions here read the results.
+_MODULES = "__import__('sys').modules"
+CHANGES = {"changes": f"{_MODULES}['autogen_nb_service'].changes()"}
+LOST_VALUES = {"lost_values": f"{_MODULES}['autogen_nb_lost_values'].lost_values()"}
+_MOST_NAMES = 200
 _MOST_CHANGES = 2
 _ROWS = " rows x "
 
@@ -33,11 +34,17 @@ def changes(reply: Mapping[str, Any]) -> str:
 
 
 def not_carried(reply: Mapping[str, Any]) -> str:
-    """Names the variables that do not work after a checkpoint woke; "" if there are none."""
+    """Names the variables that are not as they were when the checkpoint was taken; "" if there are none."""
     try:
-        return f"{_text_of(reply, 'not_carried'):.200}"
+        found = json.loads(_text_of(reply, "lost_values"))
+        lost, shared = (f"{', '.join(f'`{name}`' for name in names):.{_MOST_NAMES}}" for names in found)
     except Exception:  # noqa: BLE001  # as above
         return ""
+    sentences = [f"These must be opened or started again: {lost}."] if lost else []
+    sentences += (
+        [f"These keep their present values, because they are shared memory or a file: {shared}."] if shared else []
+    )
+    return " ".join(sentences)
 
 
 def _text_of(reply: Mapping[str, Any], name: str) -> str:

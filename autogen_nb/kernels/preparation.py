@@ -19,7 +19,10 @@ from autogen_nb.kernels.request import ExecuteRequest
 
 _INSIDE = Path(__file__).parent / "inside"
 _POLICY = Path(__file__).parent.parent / "core" / "policy"
-_MODULE_NAMES = ("encode", "fingerprints", "output_stream", "overlay_env", "pickles", "repair", "service")
+_MODULE_NAMES = (
+    *("encode", "fingerprints", "lost_values", "output_stream", "overlay_env"),
+    *("pickles", "repair", "service"),
+)
 _MODULES = {name: _INSIDE / f"{name}.py" for name in _MODULE_NAMES}
 _GUARD_MODULES = (
     *("guard", "audit_events", "guard_questions", "guard_process_view"),

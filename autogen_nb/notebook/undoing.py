@@ -57,7 +57,8 @@ async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when:
     """Shows `note`. If no variables were restored (`when` is ""), runs the blocks again; with `ask`, asks first."""
     if when:
         not_carried = chat.executor.kernel.not_carried
-        stage.view.note(" ".join(filter(None, (f"{note} The agent's variables are as they were {when}.", not_carried))))
+        which = "other variables" if not_carried else "variables"
+        stage.view.note(f"{note} The agent's {which} are as they were {when}. {not_carried}".rstrip())
         return
     stage.view.note(f"{note} There is no checkpoint of the agent's variables.")
     if ask and not await resuming.agrees_to_restore(stage, chat.session):

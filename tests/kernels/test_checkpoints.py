@@ -181,16 +181,50 @@ def test_after_a_death_the_variables_are_still_listed_and_copied(agent: SharedKe
     assert agent.execute("print(x, given)").stdout == "1 2\n"
 
 
+LOST = """
+import asyncio, multiprocessing as mp, os, socket, sqlite3, subprocess, threading
+db, closed_db, s, closed_s = sqlite3.connect(":memory:"), sqlite3.connect(":memory:"), socket.socket(), socket.socket()
+closed_db.close(), closed_s.close()
+ended_thread, ended_process = threading.Thread(target=abs, args=(1,)), mp.Process(target=abs, args=(1,))
+for each in (ended_thread, ended_process):
+    each.start(), each.join()
+ended, child = subprocess.Popen(["true"]), subprocess.Popen(["sleep", "99"])
+ended.wait()
+manager = mp.Manager()
+by_name = {"db": db}
+class Store:
+    rows = None
+store = Store()
+store.db = db
+done = asyncio.ensure_future(asyncio.sleep(0))
+await done
+"""
+SHARED = """
+from multiprocessing.shared_memory import SharedMemory
+import numpy as np
+m, private = (np.memmap("m", "f8", mode, shape=9) for mode in ("w+", "c"))
+part, read = m[3:], np.memmap("m", "f8", "r")
+memory, value, raw = SharedMemory(create=True, size=9), mp.Value("i", 1), mp.RawArray("i", 3)
+on_memory, values, queue = np.frombuffer(memory.buf, "u1"), [value], mp.SimpleQueue()
+plain = [1, "a", np.arange(3), b"b"]
+"""
+
+
 def test_what_a_checkpoint_cannot_keep_is_named(agent: SharedKernel) -> None:
     first = agent.kernel.last_block + 1
-    agent.execute("import asyncio, os, socket, sqlite3\ns = socket.socket()\ndb = sqlite3.connect(':memory:')\nx = 1")
-    agent.execute("task = asyncio.ensure_future(asyncio.sleep(99))")
-    ran = agent.execute("os._exit(1)")
+    agent.execute(LOST)
+    agent.execute("task = asyncio.ensure_future(asyncio.sleep(99))\n" + SHARED)
+    ran = agent.execute("m[:], value.value = 2, 2\nos._exit(1)")
+    kept = agent.execute("print(m[0], value.value, part[0])")
     agent.do(agent.kernel.go_back(first + 1))
-    after = agent.execute("print(x)")
+    after = agent.execute("print(by_name)")
 
-    assert ran.finished.note.endswith(f"{BACK} These must be opened or started again: `s`, `db`, `task`.")
-    assert after.finished.note == "These must be opened or started again: `s`, `db`."
+    lost = "These must be opened or started again: `db`, `s`, `child`, `manager`, `by_name`, `store`"
+    shared = "`m`, `part`, `memory`, `value`, `raw`, `on_memory`, `values`, `queue`"
+    sentence = f"These keep their present values, because they are shared memory or a file: {shared}."
+    assert ran.finished.note.endswith(f"{BACK} {lost}, `task`. {sentence}")
+    assert kept.stdout == "2.0 2 2.0\n"
+    assert after.finished.note == f"{lost}."
 
 
 @pytest.mark.slow

@@ -20,13 +20,6 @@ from typing import Any
 _DIGEST_SECONDS = 0.2
 _CONNECT_SECONDS = 10
 _DRAW_SECONDS = 10
-_NOT_CARRIED = (
-    ("sqlite3", "Connection"),
-    ("socket", "socket"),
-    ("asyncio", "Future"),
-    ("subprocess", "Popen"),
-    ("threading", "Thread"),
-)
 _DIGEST_SECONDS_OF_BLOCK = 0.05
 
 
@@ -137,14 +130,6 @@ def variables(is_data: Callable[[Any], bool], digest: Callable[[Any], str] = lam
         and value is not shell.user_ns_hidden.get(name, absent)
         and not isinstance(value, classes)
     ]
-
-
-def not_carried() -> str:
-    """Names the variables whose values do not work in a woken kernel, such as connections."""
-    types = tuple(getattr(sys.modules[module], name) for module, name in _NOT_CARRIED if module in sys.modules)
-    namespace = list(_shell().user_ns.items())
-    names = [name for name, value in namespace if not name.startswith("_") and isinstance(value, types)]
-    return ", ".join(f"`{name}`" for name in names)
 
 
 def changes() -> str:
