@@ -13,7 +13,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -84,6 +84,8 @@ class Kernel(VariableExchange):
         self.limits = Limits.usual() if limits is None else limits
         self.tell: Callable[[str], None] | None = None
         self.admit: Callable[[], None] | None = None
+        # Called with the numbers of checkpoints that ended to free memory.
+        self.dropped: Callable[[Collection[int]], None] | None = None
         self._folders = tuple(folders)
         self._takes_checkpoints = checkpoints
         # True if a block that raises an error leaves the variables as they were.
@@ -206,6 +208,11 @@ class Kernel(VariableExchange):
         finally:
             self._end_turn()
         return number if is_taken else 0
+
+    def keep_checkpoint(self, number: int) -> None:
+        """Keeps this checkpoint, besides the first and the last one, when memory is short."""
+        if self._handle is not None and self._handle.checkpoints is not None:
+            self._handle.checkpoints.keep(number)
 
     async def go_back(self, block: int, *, only: bool = False) -> bool:
         """Restores the variables as they were before a block; False if no checkpoint of that state could be woken.
@@ -455,6 +462,8 @@ class Kernel(VariableExchange):
 
     def _attach(self, handle: KernelHandle) -> None:
         """Connects the widgets and the limit watch to a kernel that has started or woken."""
+        if handle.checkpoints is not None:
+            handle.checkpoints.dropped = self.dropped
         self.widgets.connect(handle.channels, handle.interrupt)
         handle.exited.add_done_callback(lambda _: self.widgets.disconnect())
         self._watch = None

@@ -6,7 +6,7 @@
 3. A new chat takes the name of the old chat, which gets another name.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
     from autogen_nb.models.wrappers.budget import Budget
 
+_NO_MEMORY = (
+    "To save memory, the agent's kernel has given up the checkpoint before {}: going back there runs the earlier "
+    "blocks again."
+)
 _DROPPED = "A new chat begins. The earlier one is deleted, because no model has answered it: {}"
 
 
@@ -215,7 +219,14 @@ class NotebookConversation:
             engine.call_soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
         self.executor.kernel.tell = self.kernels.say
+        self.executor.kernel.dropped = self._say_dropped
         self._unregister = engine.at_exit(self.stop)
+
+    def _say_dropped(self, numbers: Collection[int]) -> None:
+        cells = [str(number) for number, cell_run in enumerate(self.runs, 1) if cell_run.block in numbers]
+        if cells:
+            which = f"cell {cells[0]}" if len(cells) == 1 else f"cells {', '.join(cells)}"
+            self.kernels.say(_NO_MEMORY.format(which))
 
     @property
     def folder(self) -> str:
@@ -337,6 +348,7 @@ class NotebookConversation:
         log = self.session.begin(task, message, asdict(origin), settings.to_json(), instead=instead).log
         block = self.executor.kernel.last_block + 1
         run = CellRun(origin, task, message, settings, log, block, self.shared.copy())
+        engine.call_soon(partial(self.executor.kernel.keep_checkpoint, block))
         self.runs.append(run)
         return run
 

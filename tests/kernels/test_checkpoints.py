@@ -407,12 +407,17 @@ def asleep(agent: SharedKernel) -> list[int]:
 @pytest.mark.slow
 def test_checkpoints_use_at_most_a_quarter_of_the_memory(tmp_path: Path) -> None:
     with shared_kernel(tmp_path, limits=Limits(memory=600 * 2**20), checkpoints=True) as agent:
+        dropped: set[int] = set()
+        agent.kernel._handle.checkpoints.dropped = dropped.update  # type: ignore[union-attr]  # it runs
         for number in range(15):
             agent.execute(f"x = bytes([{number}]) * (60 * 2**20)")
         assert waited(lambda: len(asleep(agent)) < 6)
+        assert dropped
+        assert dropped.isdisjoint((1, 15, 16))
         assert agent.do(agent.kernel.go_back(15))
-
         assert agent.execute("print(x[0])").stdout == "13\n"
+        assert agent.do(agent.kernel.go_back(1))
+        assert agent.execute("print('x' in globals())").stdout == "False\n"
 
 
 def test_the_first_and_the_last_checkpoints_are_kept(agent: SharedKernel) -> None:

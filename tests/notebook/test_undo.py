@@ -14,6 +14,8 @@ from tests.notebook.scripts import opened, python
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")
 
+psutil = pytest.importorskip("psutil")
+
 NEVER = "%%autogen --confirm never\n"
 LOOK = "print(sorted(name for name in globals() if name in 'xyz'), x if 'x' in globals() else None)"
 
@@ -81,6 +83,22 @@ def test_a_cell_that_runs_again_begins_with_its_variables(fresh: FrontEnd, model
     assert "Brought back the cell “Second”, and took back the cell “Second, changed”." in redone.text
     assert looked.about("stream") == ["['x'] 2\n"]
     assert tasks(model) == ["First.", "Second.", "Look."]
+
+
+def test_a_checkpoint_that_the_system_ended_to_free_memory_is_named(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = 1"), "One.", python("x = 2"), "Two.", python("x = 3"), "Three.")
+    fresh.run(f"{NEVER}First.", "one")
+    fresh.run(f"{NEVER}Second.", "two")
+    third = fresh.run(f"{NEVER}Third.", "three")
+    copies = [each for each in psutil.Process(fresh.pid).children(recursive=True) if each.name() == "checkpoint"]
+    scores = {Path(f"/proc/{each.pid}/oom_score_adj").read_text() for each in copies}
+    sorted(copies, key=lambda each: each.create_time())[1].kill()
+    fresh.wait(lambda: "To save memory" in third.text, "the line")
+    undone = fresh.run("%autogen undo", "undo")
+
+    assert scores == {"1000\n"}
+    assert "the agent's kernel has given up the checkpoint before cell 2: going back there runs" in third.text
+    assert "as they were before" in undone.text
 
 
 @pytest.mark.slow

@@ -157,6 +157,8 @@ class Checkpoints:
         os.setsid()
         self._copies.clear()
         _rename(NAME)
+        # If memory is short, the system kills copies first.
+        score = _set_oom_score("1000")
         self._close_connections()
         self._own, self._inherited = set(), set(_descriptors())
         message = end.recv(16)
@@ -166,6 +168,7 @@ class Checkpoints:
             # A function of `os.register_at_fork` may have closed the file, as matplotlib's does with fonts.
             with suppress(OSError):
                 os.lseek(descriptor, offset, os.SEEK_SET)
+        _set_oom_score(score)
         _rename("python")
         return int(message)
 
@@ -310,6 +313,17 @@ def _offsets() -> dict[int, int]:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
                 offsets[descriptor] = os.lseek(descriptor, 0, os.SEEK_CUR)
     return offsets
+
+
+def _set_oom_score(score: str) -> str:
+    """Sets how likely the system kills this process when memory is short; returns the earlier value."""
+    earlier = ""
+    # Some containers have a read-only /proc.
+    with suppress(OSError), open("/proc/self/oom_score_adj", "r+") as file:
+        earlier = file.read()
+        file.seek(0)
+        file.write(score)
+    return earlier
 
 
 def _rename(name: str) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 _PACKET = 4096
@@ -11,7 +11,12 @@ _ANSWER_SECONDS = 10.0
 
 
 class Checkpoints:
-    """`ended` is called with the exit code of a kernel that ends while there are checkpoints."""
+    """`ended` is called with the exit code of a kernel that ends while there are checkpoints.
+
+    `dropped` is called with the numbers of checkpoints that ended to free memory.
+    """
+
+    dropped: Callable[[Collection[int]], None] | None = None
 
     def __init__(self, path: str, ended: Callable[[int], None]) -> None:
         # The path of the supervisor's socket.
@@ -34,6 +39,11 @@ class Checkpoints:
 
     async def has(self, number: int) -> bool:
         return bool(await self._ask(b"has %d" % number))
+
+    def keep(self, number: int) -> None:
+        """Keeps this checkpoint, besides the first and the last one, when memory is short."""
+        with suppress(OSError):
+            self._socket.send(b"keep %d" % number)
 
     async def wake(self, number: int, new: int = 0) -> int:
         """Ends the kernel, and wakes a checkpoint as the new kernel. Returns the new process id, or 0 after a failure.
@@ -69,6 +79,9 @@ class Checkpoints:
                         self._answer.set_result(int(words[0]))
                 case "refused":
                     self.refusal = words[1]
+                case "dropped":
+                    if self.dropped is not None:
+                        self.dropped({int(number) for word in words for number in word.split()})
                 case "kernel":
                     self.kernel = int(words[0])
                 case "ended":

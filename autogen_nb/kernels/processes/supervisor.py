@@ -114,6 +114,7 @@ class Checkpoints:
         self._connections: list[Any] = []
         self._ends: dict[int, tuple[int, int]] = {}
         self._dropped: set[int] = set()
+        self._kept = 0
         self._measure_at = 0.0
         # Milliseconds until `follow` measures the memory of a new checkpoint.
         self.timeout: int | None = None
@@ -128,9 +129,8 @@ class Checkpoints:
         if not ready:
             self.timeout = None
             self._thin(measure=True)
-        for number, (_, end) in list(self._ends.items()):
-            if end in ready:
-                self._drop(number)
+        # For example, the system may have killed a copy to free memory.
+        self._tell_dropped([self._drop(number) for number, (_, end) in list(self._ends.items()) if end in ready])
         for connection in self._connections[1:]:
             # Reads without checking `ready`, because a kernel may take a checkpoint just before it ends.
             with suppress(BlockingIOError):
@@ -154,14 +154,18 @@ class Checkpoints:
 
     def _answer(self, child: int, verb: bytes, digits: bytes, new: bytes = b"") -> int:
         number, pid = int(digits), 0
+        if verb == b"keep":
+            self._kept = number
+            return child
         if verb == b"has":
             self._tell(b"answer %d" % (number in self._ends))
             return child
         if number in self._ends:
             if child:
                 _end_all(self.copies)
-            os.write(self._ends[number][1], new or digits)
-            pid = self._drop(number)
+            pid, end = self._ends[number]
+            os.write(end, new or digits)
+            self._drop(number)
             self._dropped.clear()
             for other in list(self._ends) if new else ():
                 self._drop(other)
@@ -204,17 +208,27 @@ class Checkpoints:
         return bool(message)
 
     def _thin(self, *, measure: bool) -> None:
-        """Drops some checkpoints if they are too many or use too much memory; the first and the last stay longest."""
+        """Drops some checkpoints if they are too many or use too much memory.
+
+        The first one and the last one stay, and the one that the client keeps or else the one before the last.
+        """
         is_measured = measure and time.monotonic() >= self._measure_at
-        while len(self._ends) > _MOST_CHECKPOINTS or (is_measured and len(self._ends) > 1 and self._uses_too_much()):
-            numbers = sorted(self._ends)
+        dropped = []
+        while len(self._ends) > _MOST_CHECKPOINTS or (is_measured and self._uses_too_much()):
+            is_too_many, numbers = len(self._ends) > _MOST_CHECKPOINTS, sorted(self._ends)
+            kept = self._kept if self._kept in numbers else numbers[-2:][0]
             # The earlier ones become sparse first.
             gaps = [
                 ((later - earlier) / (numbers[-1] - number), number)
                 # Containers may have Python 3.9, whose `zip` has no `strict`.
                 for earlier, number, later in zip(numbers, numbers[1:], numbers[2:])  # noqa: B905  # see above
+                if number != kept
             ]
-            self._drop(min(gaps, default=(0, numbers[0]))[1])
+            if not gaps:
+                break
+            number = self._drop(min(gaps)[1])
+            dropped += [] if is_too_many else [number]
+        self._tell_dropped(dropped)
 
     def _uses_too_much(self) -> bool:
         began = time.process_time()
@@ -235,7 +249,11 @@ class Checkpoints:
         self._dropped.add(pid)
         self._poll.unregister(end)
         os.close(end)
-        return pid
+        return number
+
+    def _tell_dropped(self, numbers: "list[int]") -> None:
+        if numbers:
+            self._tell(b"dropped %s" % " ".join(map(str, numbers)).encode())
 
 
 def _memory(pid: int, name: bytes) -> int:
