@@ -209,6 +209,11 @@ class Kernel(VariableExchange):
             self._end_turn()
         return number if is_taken else 0
 
+    async def has_checkpoint(self, number: int) -> bool:
+        async with self._turn:
+            checkpoints = None if self._handle is None else self._handle.checkpoints
+            return checkpoints is not None and await checkpoints.has(number)
+
     def keep_checkpoint(self, number: int) -> None:
         """Keeps this checkpoint, besides the first and the last one, when memory is short."""
         if self._handle is not None and self._handle.checkpoints is not None:

@@ -10,10 +10,10 @@ from typing import Any
 
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
-# `user_expressions` that call functions of modules in `inside`; functions here read the results.
-_MODULES = "__import__('sys').modules"
-CHANGES = {"changes": f"{_MODULES}['autogen_nb_service'].changes()"}
-LOST_VALUES = {"lost_values": f"{_MODULES}['autogen_nb_lost_values'].lost_values()"}
+# `user_expressions` that call functions of `inside/service.py`; functions here read the results.
+_SERVICE = "__import__('sys').modules['autogen_nb_service']"
+CHANGES = {"changes": f"{_SERVICE}.changes()"}
+LOST_VALUES = {"lost_values": f"{_SERVICE}.lost_values()"}
 _MOST_NAMES = 200
 _MOST_CHANGES = 2
 _ROWS = " rows x "

@@ -39,7 +39,7 @@ from autogen_nb.kernels.transfer.dask_cluster import cluster_of
 from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, variables_text
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
-from autogen_nb.notebook import variable_choice
+from autogen_nb.notebook import resuming, variable_choice
 from autogen_nb.notebook.asking.person import COPY, NOT_CONFIGURED, OFFER, AbsentPerson, ModelForm, approved_each_block
 from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
@@ -101,6 +101,7 @@ class ChatCell:
                 self._notebook.publish(done)
                 await self._return_variables(chat, cell_run, done)
             finally:
+                await self._say_without_checkpoint(chat, cell_run)
                 await self._list_new_variables(chat)
         # The cell raises an error, but the chat keeps the answer.
         if [reply.finish_reason for reply in cell_run.replies][-1:] == [INCOMPLETE]:
@@ -333,6 +334,14 @@ class ChatCell:
         values = {name: await self._on_engine(chat.executor.get(name, unpickle=unpickle)) for name in names}
         if replaced := chat.bring(values, namespace):
             self._view.note(variable_choice.replaced_variables_line(replaced, "your notebook"))
+
+    async def _say_without_checkpoint(self, chat: NotebookConversation, cell_run: CellRun) -> None:
+        if not cell_run.ran_code or await self._on_engine(chat.executor.kernel.has_checkpoint(cell_run.block)):
+            return
+        count = resuming.count_blocks(chat.session.steps_before(chat.runs.index(cell_run)))
+        blocks = status_line.counted(count, "earlier block", "earlier blocks")
+        result = f"runs the {blocks} again" if blocks else "begins a new kernel"
+        self._view.note(f"There is no checkpoint from before this cell: undo {result}.")
 
     async def _list_new_variables(self, chat: NotebookConversation) -> None:
         if not chat.alive:

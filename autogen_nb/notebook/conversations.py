@@ -73,6 +73,10 @@ class CellRun:
         return self.restored or isinstance(self.last, ApprovalAsked | HumanInputAsked | ModelAsked)
 
     @property
+    def ran_code(self) -> bool:
+        return any(isinstance(event, CodeRan) for event in self.log)
+
+    @property
     def last(self) -> Recorded | None:
         return self.log[-1] if self.log else None
 
@@ -144,16 +148,14 @@ class NotebookConversation:
     @cached_property
     def session(self) -> Session:
         """The chat's session, which is created at the first use."""
-        session = self._conversations.begin_session(self.name, self.folder)
-        session.kernel = self._kernel_id
-        return session
+        return self._conversations.begin_session(self.name, self.folder)
 
     def _kernel_id(self) -> tuple[BlockExecutor, int]:
         return self.executor, self.executor.kernel.generation
 
     def restore(self, session: Session, runs: Sequence[CellRun]) -> None:
         """Continues an earlier session, without its variables."""
-        self.session, session.kernel = session, self._kernel_id
+        self.session = session
         self.known_folder = str(session.head.get("folder", ""))
         self.runs = list(runs)
         taken_back = [(each.index, cell_runs(each.runs)) for each in session.taken_back]
@@ -316,7 +318,7 @@ class NotebookConversation:
     ) -> tuple[int, SharedVariables] | None:
         """Restores the variables before a block; returns a checkpoint of the present variables, or None on failure."""
         kernel, before = self.executor.kernel, self.shared.copy()
-        if not any(isinstance(event, CodeRan) for run in runs for event in run.log):
+        if not any(run.ran_code for run in runs):
             return kernel.last_block + 1, before
         present = await kernel.take_checkpoint() if kernel.alive else 0
         if not await kernel.go_back(block):

@@ -46,9 +46,9 @@ async def export(stage: CellStage, chat: NotebookConversation, path: Path, optio
         waits=stage.waits,
         in_page=framed_charts(),
     )
-    blocks = [block for code in exported.code for block in code.asked.blocks]
+    asked = [(code.asked, () if code.ran is None else code.ran.inner) for code in exported.code]
     exported.unchecked = "--unchecked" in options or not (
-        "--yes" in options or await agrees(stage, chat.name, blocks, f"check {path.name!r}")
+        "--yes" in options or await agrees(stage, chat.name, asked, f"check {path.name!r}")
     )
     await exported.write()
     for difference in (*exported.differences, *exported.times):

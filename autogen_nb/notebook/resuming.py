@@ -1,44 +1,62 @@
 """``%autogen resume``: restores the variables of a chat whose kernel has ended, by running its blocks again."""
 
+import re
 from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from autogen_nb import run
 from autogen_nb.agents.chats.rerun import error_of, run_again
 from autogen_nb.errors import TransferError
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeInputAsked, Recorded
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import RESTORE
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
+from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view import status_line
 from autogen_nb.sessions.session import CodeStep, InputsStep, Session, Step
 
 _FRESH = "The notebook's kernel was restarted; the variables of the earlier blocks are lost."
 _RAN_AGAIN = "The kernel was restarted, and the earlier blocks ran again."
 _LISTED = 12
+_SHORT = 60
+_ASKING = re.compile(r"\b(input|getpass)\(")
+
+Asked: TypeAlias = tuple[CodeAsked, Sequence[Recorded]]
+"""Blocks, and the questions and answers of their code."""
 
 
-def blocks_of(steps: Iterable[Step]) -> list[CodeBlock]:
-    return [block for step in steps if isinstance(step, CodeStep) for block in step.asked.blocks]
+def count_blocks(steps: Iterable[Step]) -> int:
+    return sum(len(step.asked.blocks) for step in steps if isinstance(step, CodeStep))
 
 
-async def agrees(stage: CellStage, chat: str, blocks: Sequence[CodeBlock], purpose: str) -> bool:
-    """Asks whether to run the blocks again, and lists their first lines; without blocks, returns True at once."""
-    if not blocks:
+async def agrees(stage: CellStage, chat: str, asked: Iterable[Asked], purpose: str) -> bool:
+    """Asks whether to run blocks again, and lists them; without blocks, returns True at once."""
+    named = [(chat_html.block_title(block), _input_of(block, *each)) for each in asked for block in each[0].blocks]
+    if not named:
         return True
-    firsts = (next(iter(block.code.strip().splitlines()), "") for block in blocks[:_LISTED])
-    lines = [f"{number}. {status_line.shortened(first)}" for number, first in enumerate(firsts, 1)]
-    lines += [f"and {len(blocks) - _LISTED} more"] if len(blocks) > _LISTED else []
-    count = "this block" if len(blocks) == 1 else f"these {len(blocks)} blocks"
+    lines = [f"{n}. {status_line.shortened(title)}{about}" for n, (title, about) in enumerate(named[:_LISTED], 1)]
+    lines += [f"and {len(named) - _LISTED} more"] if len(named) > _LISTED else []
+    count = "this block" if len(named) == 1 else f"these {len(named)} blocks"
     what = "\n".join([f"Run {count} of the chat {chat!r} in a new kernel, to {purpose}?", *lines])
     return await stage.ask(lambda person: person.choose(RESTORE, what))
 
 
+def _input_of(block: CodeBlock, asked: CodeAsked, inner: Sequence[Recorded]) -> str:
+    """What a block asks for; "" if it asks for nothing."""
+    questions = [event for event in inner if isinstance(event, CodeInputAsked)]
+    # `inner` does not say which block of several has asked.
+    if not questions or (len(asked.blocks) > 1 and not _ASKING.search(block.code)):
+        return ""
+    is_password = any(question.password for question in questions)
+    return " (asks for a password)" if is_password else " (asks for input, and gets the earlier answers)"
+
+
 async def agrees_to_restore(stage: CellStage, session: Session) -> bool:
-    return await agrees(stage, str(session.head.get("chat")), blocks_of(session.steps), "restore its variables")
+    asked = [(step.asked, step.inner) for step in session.steps if isinstance(step, CodeStep)]
+    return await agrees(stage, str(session.head.get("chat")), asked, "restore its variables")
 
 
 def take_back_approvals(session: Session) -> None:
@@ -55,18 +73,20 @@ def take_back_approvals(session: Session) -> None:
 
 async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) -> None:
     """Unless `fresh`, repeats the steps of the chat's session, and names the variables that now differ."""
-    session, view = chat.session, stage.view
-    if fresh or not session.steps:
-        if session.steps:
+    session, view, steps = chat.session, stage.view, chat.session.steps
+    if fresh or not steps:
+        if steps:
             await run.result(chat.stop(_FRESH), waits=stage.waits)
+            session.begin_kernel()
         return
-    total, done = len(blocks_of(session.steps)), 0
-    for step in session.steps:
+    total, done = count_blocks(steps), 0
+    for step in steps:
         if isinstance(step, InputsStep):
             await _copy_inputs(stage, chat, step)
             continue
         count = len(step.asked.blocks)
-        view.set_status(f"running block {done + 1} of {total} again")
+        title = status_line.shortened(chat_html.block_title(step.asked.blocks[0]), _SHORT)
+        view.set_status(f"running block {done + 1} of {total} again: {title}")
         ran = await run_again(
             step.asked,
             step.inner,
@@ -80,7 +100,6 @@ async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) 
         if problem := error_of(ran):
             view.note(f"Block {done} of {total} failed when it ran again: {problem}", tone="warning")
             break
-    session.set_restored()
     await _compare(stage, chat)
 
 

@@ -60,6 +60,10 @@ async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when:
         which = "other variables" if not_carried else "variables"
         stage.view.note(f"{note} The agent's {which} are as they were {when}. {not_carried}".rstrip())
         return
+    if not chat.session.steps:
+        await run.result(chat.executor.restart(), waits=stage.waits)
+        stage.view.note(f"{note} The agent has a new kernel without variables, because no block ran before.")
+        return
     stage.view.note(f"{note} There is no checkpoint of the agent's variables.")
     if ask and not await resuming.agrees_to_restore(stage, chat.session):
         stage.view.note("The agent's kernel keeps its present variables.")

@@ -6,9 +6,9 @@ applies it, so both lead to the same state.
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -53,8 +53,6 @@ class RunLog(list[Recorded]):
         self._session = session
 
     def append(self, event: Recorded) -> None:
-        if isinstance(event, CodeRan):
-            self._session.note_kernel()
         now = round(time.time(), 3)
         self._session.write({"event": to_json(event), "at": now})
         self.add(event, now)
@@ -63,7 +61,7 @@ class RunLog(list[Recorded]):
         """Adds an event that is already in the file."""
         asked = self[-1] if self else None
         if isinstance(event, CodeRan) and isinstance(asked, CodeAsked) and (blocks := blocks_that_ran(asked, event)):
-            self._session.steps.append(CodeStep(replace(asked, blocks=blocks), event.inner))
+            self._session.add_step(CodeStep(replace(asked, blocks=blocks), event.inner))
         self.times.append(at)
         super().append(event)
 
@@ -92,7 +90,7 @@ class TakenBack:
     index: int
     runs: list[SessionRun]
     step: int
-    steps: list[Step]
+    steps: list[Step | None]
 
 
 class Session:
@@ -107,14 +105,13 @@ class Session:
     ) -> None:
         self.folder = folder
         self.problem = ""
-        self.kernel: Callable[[], object] = lambda: None
         self.head: dict[str, Any] = {}
         self.runs: list[SessionRun] = []
         self.taken_back: list[TakenBack] = []
         self._replaced: list[ModelReplied] = []
-        self.steps: list[Step] = []
+        # None stands for a new kernel, with which the person threw the earlier variables away.
+        self._steps: list[Step | None] = []
         self._file: LogFile | None = None
-        self._last_kernel: object = None
         self._new_inputs: list[InputsStep] = []
         for number, record in records:
             try:
@@ -130,6 +127,20 @@ class Session:
     @property
     def is_stored(self) -> bool:
         return self._file is not None
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps that lead to the variables, also those before a crash: they bring back what it lost."""
+        return self.steps_before(len(self.runs))
+
+    def steps_before(self, index: int) -> list[Step]:
+        """The steps that lead to the variables before the run at this index."""
+        earlier = self._steps if index == len(self.runs) else self._steps[: self.runs[index].step]
+        later = takewhile(lambda step: step is not None, reversed(earlier))
+        return [step for step in later if step is not None][::-1]
+
+    def add_step(self, step: Step) -> None:
+        self._steps.append(step)
 
     @property
     def replaced(self) -> list[ModelReplied]:
@@ -203,7 +214,6 @@ class Session:
         return next(path for number in count(1) if not (path := self.folder / f"inputs-{number}").exists())
 
     def add_inputs(self, names: Sequence[str], folder: Path | None) -> None:
-        self.note_kernel()
         self.add({"inputs": list(names), "folder": folder and folder.name})
 
     @property
@@ -214,14 +224,10 @@ class Session:
     def set_fingerprints(self, fingerprints: Mapping[str, str | None]) -> None:
         self.add({"fingerprints": dict(fingerprints)})
 
-    def set_restored(self) -> None:
-        """Notes that the present kernel has the variables of the steps."""
-        self._last_kernel = self.kernel()
-
-    def note_kernel(self) -> None:
-        if (kernel := self.kernel()) != self._last_kernel and self.steps:
+    def begin_kernel(self) -> None:
+        """Records that the person has thrown the variables away, so that no earlier block runs again."""
+        if self.steps:
             self.add({"kernel": "new"})
-        self._last_kernel = kernel
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Writes a record, and applies it."""
@@ -247,11 +253,11 @@ class Session:
                 self.runs[-1].log.add(_recorded(from_json(event)), at)
             case {"inputs": list(names), "folder": folder}:
                 self._new_inputs.append(InputsStep(tuple(names), folder and self.folder / Path(folder).name))
-                self.steps.append(self._new_inputs[-1])
+                self.add_step(self._new_inputs[-1])
             case {"kernel": "new"}:
-                self.steps.clear()
+                self._steps.append(None)
                 for run in self.runs:
-                    run.step, run.fingerprints = 0, None
+                    run.fingerprints = None
             case {"fingerprints": dict(fingerprints)}:
                 if self.runs:
                     self.runs[-1].fingerprints = fingerprints
@@ -263,7 +269,7 @@ class Session:
             case {"run": dict(run)}:
                 if not record.get("instead"):
                     self._replaced, self.taken_back = self.replaced, []
-                self.runs.append(SessionRun(log=RunLog(self), step=len(self.steps), inputs=self._new_inputs, **run))
+                self.runs.append(SessionRun(log=RunLog(self), step=len(self._steps), inputs=self._new_inputs, **run))
                 self._new_inputs = []
             case {"undo": int(index)}:
                 self._take_back(index)
@@ -282,17 +288,17 @@ class Session:
 
     def _take_back(self, index: int) -> None:
         if runs := self.runs[index:]:
-            step = min(runs[0].step, len(self.steps))
-            self.taken_back.append(TakenBack(index, runs, step, self.steps[step:]))
+            step = runs[0].step
+            self.taken_back.append(TakenBack(index, runs, step, self._steps[step:]))
             # The kernel keeps the variables that were copied before the first of these runs.
             self._new_inputs = [*runs[0].inputs, *self._new_inputs]
-            del self.runs[index:], self.steps[step:]
+            del self.runs[index:], self._steps[step:]
 
     def _bring_back(self, earlier: TakenBack) -> None:
         self._take_back(earlier.index)
         self._new_inputs = [each for each in self._new_inputs if each not in earlier.runs[0].inputs]
         self.runs += earlier.runs
-        self.steps[earlier.step :] = earlier.steps
+        self._steps[earlier.step :] = earlier.steps
 
 
 def _replies(runs: Iterable[SessionRun]) -> list[ModelReplied]:

@@ -192,25 +192,33 @@ def test_chat_goes_on_when_the_disk_is_full(store: SessionStore) -> None:
     assert log_of(store.read(store.names()[0])) == [Said("user", "assistant", Message("Go on."))]
 
 
-def test_steps_are_the_blocks_that_ran_without_an_error_in_the_last_kernel(store: SessionStore) -> None:
+def test_steps_are_the_blocks_that_ran_without_an_error_since_the_person_threw_the_kernel_away(
+    store: SessionStore,
+) -> None:
     session = store.create("main", chat="main")
-    kernel = 1
-    session.kernel = lambda: kernel
-    run = session.begin("Go on.", "Go on.", {}, {})
-    for event in (ASKED, CodeRan(0)):
-        run.log.append(event)
+    first = session.begin("Go on.", "Go on.", {}, {})
+    for event in (ASKED, CodeRan(0, ran=2)):
+        first.log.append(event)
     session.set_fingerprints({"x": "1"})
-    kernel = 2
+    whole = CodeStep(ASKED, ())
+    second = session.begin("Go on.", "Go on.", {}, {})
+    for event in (ASKED, CodeRan(139, ran=1, note="The kernel was killed."), ASKED, CodeRan(0, ran=1)):
+        second.log.append(event)
+    after_crash = session.steps
+    session.begin_kernel()
     session.add_inputs(["df"], session.folder / "inputs-1")
     for event in (ASKED, CodeRan(1, ran=2), ASKED, CodeRan(1, ran=1)):
-        run.log.append(event)
+        second.log.append(event)
 
-    assert session.steps == [
-        InputsStep(("df",), session.folder / "inputs-1"),
-        CodeStep(CodeAsked("user", ASKED.blocks[:1]), ()),
-    ]
+    part = CodeStep(CodeAsked("user", ASKED.blocks[:1]), ())
+    assert after_crash == [whole, part]
+    assert session.steps == [InputsStep(("df",), session.folder / "inputs-1"), part]
     assert session.fingerprints == {}
     assert store.read(session.name).steps == session.steps
+    session.undo(1)
+    assert session.steps == store.read(session.name).steps == [whole]
+    session.redo()
+    assert session.steps == store.read(session.name).steps == [InputsStep(("df",), session.folder / "inputs-1"), part]
 
 
 def test_session_that_the_system_refuses_is_an_error_of_one_line(store: SessionStore) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 def install(shell: Any, path: str, field: str, overlay: str, prefix: str, supervisor: str) -> None:
     inside, guard = _unpack(path)
     modules = {name: _make_module(name, code) for name, code in inside.items()}
-    modules["service"].install(modules["encode"], modules["pickles"], modules["fingerprints"].fingerprint)
+    functions = modules["fingerprints"].fingerprint, modules["lost_values"].lost_values
+    modules["service"].install(modules["encode"], modules["pickles"], *functions)
     modules["output_stream"].install(shell.kernel)
     modules["repair"].install(shell)
     overlay = modules["overlay_env"].enter(overlay, prefix)

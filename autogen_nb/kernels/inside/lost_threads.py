@@ -70,6 +70,9 @@ class LostThreads:
             if name == _name(os.getpid()):
                 # A stack may contain old addresses, but these libraries give their threads names.
                 libraries = {library for library in libraries if not library.startswith(_NAMING)} or libraries
+            if not libraries and not _name(number):
+                # The thread has ended.
+                continue
             if not libraries or not all(map(_SAFE_LIBRARIES.match, libraries)):
                 return f"a thread of {', '.join(sorted(libraries)) or 'an unknown library'}"
             self._safe.add(number)

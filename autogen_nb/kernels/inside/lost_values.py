@@ -1,7 +1,6 @@
 """Finds variables that are not as they were in a woken kernel: lost connections, and memory that processes share."""
 
 import ctypes
-import json
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -35,12 +34,9 @@ _SHARED = (
 )
 
 
-def lost_values() -> str:
-    """JSON lists of the names of variables with lost values, and of those with shared memory."""
-    from IPython.core.getipython import get_ipython
-
-    shell: Any = get_ipython()
-    namespace = {name: value for name, value in list(shell.user_ns.items()) if not name.startswith("_")}
+def lost_values(variables: dict[str, Any]) -> list[list[str]]:
+    """The names of variables with lost values, and of those with shared memory."""
+    namespace = {name: value for name, value in list(variables.items()) if not name.startswith("_")}
     lost = [(_class(*name), in_use) for *name, in_use in _LOST]
     shared, memory = tuple(_class(*name) for name in _SHARED), _shared_memory()
 
@@ -53,8 +49,7 @@ def lost_values() -> str:
         address = _address(value)
         return any(start <= address < end for start, end in memory)
 
-    found = [[name for name, value in namespace.items() if _any(check, value)] for check in (is_lost, is_shared)]
-    return json.dumps(found)
+    return [[name for name, value in namespace.items() if _any(check, value)] for check in (is_lost, is_shared)]
 
 
 def _any(check: Callable[[Any], bool], value: Any) -> bool:

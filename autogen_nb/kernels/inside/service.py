@@ -23,7 +23,7 @@ _DRAW_SECONDS = 10
 _DIGEST_SECONDS_OF_BLOCK = 0.05
 
 
-def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
+def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any], lost: Callable[[dict[str, Any]], Any]) -> None:
     import IPython.core.logger  # noqa: F401  # otherwise the shell imports this module during the first block
 
     shell = _shell()
@@ -50,6 +50,7 @@ def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
         save=save_variable(encode.save),
         save_pickled=save_variable(pickles.save),
         load=load_variables,
+        lost=lambda: lost(shell.user_ns),
         changes=lambda: _changes(variables(lambda _: False, _digests(fingerprint, _DIGEST_SECONDS_OF_BLOCK))),
     )
     connect(shell.kernel)
@@ -135,6 +136,11 @@ def variables(is_data: Callable[[Any], bool], digest: Callable[[Any], str] = lam
 def changes() -> str:
     """JSON list of [what, name, old size, new size] since the last call; `what` is "new", "changed" or "deleted"."""
     return json.dumps(_FUNCTIONS["changes"]())
+
+
+def lost_values() -> str:
+    """JSON lists of the names of variables that a woken kernel does not have as they were (`lost_values.py`)."""
+    return json.dumps(_FUNCTIONS["lost"]())
 
 
 def _changes(listed: list[dict[str, Any]]) -> list[list[str]]:

@@ -26,6 +26,7 @@ from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _PR_SET_PDEATHSIG = 1
@@ -233,7 +234,8 @@ class Checkpoints:
     def _uses_too_much(self) -> bool:
         began = time.process_time()
         # Dropped copies may need a moment to end.
-        self._dropped &= (descendants := _descendants())
+        descendants = _descendants().keys()
+        self._dropped &= descendants
         others = descendants - self._dropped - self.copies
         # Memory that the copies share with the kernel does not count.
         used = sum(_memory(pid, b"Pss_Anon:") for pid in others | self.copies)
@@ -366,27 +368,39 @@ def _reap() -> dict[int, int]:
 def _end_all(spared: "set[int] | None" = None) -> dict[int, int]:
     """Kills all descendants, and waits for their ends.
 
-    With `spared`, it does not wait, and spares these processes and resource trackers: a woken kernel can use them.
+    With `spared`, it spares these processes and resource trackers, because a woken kernel can use them, and it waits
+    only for many processes, because the system may have no room for the threads of a woken kernel.
     """
     exit_codes = {}
     seen: set[int] = set()
     begun = time.monotonic()
-    while (alive := _descendants() - (spared or set())) and time.monotonic() < begun + _KILL_SECONDS:
+    while (alive := _descendants(spared)) and time.monotonic() < begun + _KILL_SECONDS:
         # Resource trackers (multiprocessing, loky) need time to remove the shared memory of the killed processes.
+        trackers = set()
         if len(alive) <= _FEW_PROCESSES and time.monotonic() < begun + _TRACKER_SECONDS:
-            alive = {pid for pid in alive if not _is_tracker(pid)}
-        fresh = alive - seen
-        # A running process could fork faster than this loop kills, so the loop stops all processes first.
-        for pid in fresh or alive:
-            with suppress(OSError):
-                os.kill(pid, signal.SIGSTOP if fresh else signal.SIGKILL)
+            trackers = {pid for pid in alive if _is_tracker(pid)}
+        fresh = alive.keys() - trackers - seen
+        # Running processes could fork faster than this loop kills, so the loop stops all processes first. A signal
+        # to a group reaches all of its processes at once.
+        for group in {alive[pid] for pid in fresh}:
+            _signal(os.killpg, group, signal.SIGSTOP)
+        for pid in () if fresh else alive.keys() - trackers:
+            _signal(os.kill, pid, signal.SIGKILL)
+        # A new copy may still be in the kernel's group.
+        for pid in trackers | (spared or set()):
+            _signal(os.kill, pid, signal.SIGCONT)
         seen |= fresh
         exit_codes.update(_reap())
         if not fresh:
-            if spared is not None:
+            if spared is not None and len(alive) <= _FEW_PROCESSES:
                 break
             time.sleep(_PAUSE)
     return exit_codes | _reap()
+
+
+def _signal(send: "Callable[[int, int], None]", target: int, number: int) -> None:
+    with suppress(OSError):
+        send(target, number)
 
 
 def _is_tracker(pid: int) -> bool:
@@ -395,8 +409,10 @@ def _is_tracker(pid: int) -> bool:
     return False
 
 
-def _descendants() -> set[int]:
+def _descendants(spared: "set[int] | None" = None) -> dict[int, int]:
+    """Maps the process id of each descendant that runs, except `spared`, to its process group."""
     children: dict[int, list[int]] = {}
+    groups: dict[int, int] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - as above
         if name.isdigit():
             with suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
@@ -405,12 +421,13 @@ def _descendants() -> set[int]:
                 # While other threads of a process run, its first thread may be a zombie.
                 if state not in b"ZX" or threads > 1:
                     children.setdefault(parent, []).append(int(name))
+                    groups[int(name)] = int(fields[2])
     descendants: set[int] = set()
     new = children.get(os.getpid(), [])
     while new:
         descendants.update(new)
         new = [child for pid in new for child in children.get(pid, []) if child not in descendants]
-    return descendants
+    return {pid: groups[pid] for pid in descendants - (spared or set())}
 
 
 def _lines(text: str) -> list[str]:

@@ -32,6 +32,7 @@ def execute(verb: str, chat: NotebookConversation) -> DisplayData:
         case _:
             run.engine.call(chat.stop(_STOPPED) if verb == "stop" else chat.executor.restart())
             chat.listed_variables = frozenset()
+            chat.session.begin_kernel()
             result = (
                 "has ended, and its variables are lost; the next block starts a new kernel"
                 if verb == "stop"

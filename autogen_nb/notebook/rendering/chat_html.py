@@ -1,5 +1,6 @@
 """HTML for messages, lines, code and buttons, with inline styles."""
 
+import ast
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -9,6 +10,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 from uuid import uuid4
 
+from autogen_nb.core.text.code_blocks import parse_python
 from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.messages import CodeBlock
@@ -21,6 +23,7 @@ from autogen_nb.settings import Show
 
 _TITLE = re.compile(r"#+[ \t]*(?!!)(\S.*)")
 _TITLE_LIMIT = 80
+_MAGIC = re.compile(r"^[ \t]*[%!].*", re.MULTILINE)
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
 
 
@@ -49,14 +52,23 @@ def fold(
 
 
 def block_text(block: CodeBlock, *details: str) -> str:
-    """Returns the line of a folded block: the block's first line, its length, and details."""
-    return only_colours(_title(block)[0]) + _about(block, *details)
+    """Returns the line of a folded block: the block's title, its length, and details."""
+    return block_title(block) + _about(block, *details)
+
+
+def block_title(block: CodeBlock) -> str:
+    """The comment at the beginning of a block, or else its first line that imports nothing."""
+    return only_colours(_title(block)[0])
 
 
 def _title(block: CodeBlock) -> tuple[str, bool]:
-    first = (block.code.strip().splitlines() or [""])[0]
-    comment = _TITLE.match(first)
-    return (comment[1] if comment else first)[:_TITLE_LIMIT], comment is not None
+    lines = block.code.strip().splitlines() or [""]
+    if comment := _TITLE.match(lines[0]):
+        return comment[1][:_TITLE_LIMIT], True
+    tree = parse_python(_MAGIC.sub("", "\n".join(lines))) if block.language == "python" else None
+    statements = [] if tree is None else tree.body
+    numbers = [each.lineno - 1 for each in statements if not isinstance(each, ast.Import | ast.ImportFrom)]
+    return lines[numbers[0] if numbers else 0].strip()[:_TITLE_LIMIT], False
 
 
 def _about(block: CodeBlock, *details: str) -> str:
