@@ -57,6 +57,10 @@ ENDS = {
     "crashed": ("import ctypes; ctypes.string_at(0)", 139, "The kernel was killed by SIGSEGV while the block ran"),
     "killed": ("os.kill(os.getpid(), 9)", 137, "The kernel was killed by SIGKILL while the block ran"),
 }
+BOMBS = {
+    "forks": "import os, time\nfor i in range(4000):\n    if os.fork() == 0:\n        time.sleep(30), os._exit(0)",
+    "shell": "import subprocess\nsubprocess.run(['bash', '-c', ':() { :|:& }; :; sleep 99'])",
+}
 MANY = ", ".join(f"new `{name}`" for name in "ab") + ", 5 more"
 OWNER = """
 import asyncio, os, sys
@@ -134,6 +138,18 @@ def test_code_that_does_not_stop_is_taken_back(tmp_path: Path) -> None:
             f"The block ran out of time and did not stop; the kernel was killed; {BACK}",
         )
         assert agent.execute("print(x)").stdout == "[1]\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_fork_bomb_is_taken_back(place: Place, bomb: str, tmp_path: Path) -> None:
+    with shared_kernel(tmp_path, place=place, checkpoints=True) as agent:
+        agent.execute("x = [1]")
+        ran = agent.execute(f"x.append(2)\n{BOMBS[bomb]}", timeout=1.5)
+        after = agent.execute("print(x)")
+
+    assert (ran.finished.lost, ran.finished.note.endswith(BACK)) == (False, True)
+    assert after.stdout == "[1]\n"
 
 
 @pytest.mark.slow
