@@ -22,25 +22,31 @@ PEER = Path(".venv-peers/kishu/bin/python").absolute()
 ROUNDS = sized(100, quick=2)
 REPLAYS = sized(5, quick=1)
 LARGE = sized(2**30, quick=2**20)
-CELLS = (
-    "import numpy as np, pandas as pd",
-    (
-        "random = np.random.default_rng(0)\n"
-        "table = pd.DataFrame({'group': random.integers(0, 1000, 1_000_000), 'value': random.random(1_000_000)})"
-    ),
-    "means = table.groupby('group').value.mean()",
-    "joined = table.merge(means.rename('mean'), on='group')",
-    "joined['distance'] = (joined.value - joined['mean']).abs()",
-    "print(round(joined.distance.mean(), 3))",
+# 1 MB, as much as a large plot.
+PICTURE = "from IPython.display import display\ndisplay({'image/png': 'A' * 4 * (10**6 // 3)}, raw=True)\n"
+CELLS = tuple(
+    PICTURE + cell
+    for cell in (
+        "import numpy as np, pandas as pd",
+        (
+            "random = np.random.default_rng(0)\n"
+            "table = pd.DataFrame({'group': random.integers(0, 1000, 1_000_000), 'value': random.random(1_000_000)})"
+        ),
+        "means = table.groupby('group').value.mean()",
+        "joined = table.merge(means.rename('mean'), on='group')",
+        "joined['distance'] = (joined.value - joined['mean']).abs()",
+        "print(round(joined.distance.mean(), 3))",
+    )
 )
 # The event at which the kernel takes a checkpoint before a block; the numbers are those of no block.
-TAKES = """
+TAKES = f"""
 import sys, time
 def took(number):
+    {PICTURE.strip().replace(chr(10), "; ")}
     begun = time.perf_counter()
     sys.audit("autogen_nb.checkpoint", (number, 0))
     return time.perf_counter() - begun
-print(*[took(1_000_000 + number) for number in range({rounds})])
+print(*[took(1_000_000 + number) for number in range({ROUNDS})])
 """
 
 
@@ -60,7 +66,7 @@ async def takes(data: str = "()") -> list[float]:
     """Seconds of each checkpoint in a kernel with this data."""
     kernel = Kernel(checkpoints=True)
     await printed(kernel, f"import numpy; data = {data}")
-    times = [float(each) for each in (await printed(kernel, TAKES.format(rounds=ROUNDS))).split()]
+    times = [float(each) for each in (await printed(kernel, TAKES)).split()]
     await kernel.shutdown()
     return times
 

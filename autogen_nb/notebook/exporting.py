@@ -43,6 +43,7 @@ async def export(stage: CellStage, chat: NotebookConversation, path: Path, optio
         human=stage.approver,
         show=view.show,
         progress=view.set_status,
+        tick=view.tick,
         waits=stage.waits,
         in_page=framed_charts(),
     )

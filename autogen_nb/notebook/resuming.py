@@ -37,7 +37,7 @@ async def agrees(stage: CellStage, chat: str, asked: Iterable[Asked], purpose: s
     named = [(chat_html.block_title(block), _input_of(block, *each)) for each in asked for block in each[0].blocks]
     if not named:
         return True
-    lines = [f"{n}. {status_line.shortened(title)}{about}" for n, (title, about) in enumerate(named[:_LISTED], 1)]
+    lines = [f"{n}. `{status_line.shortened(title)}`{about}" for n, (title, about) in enumerate(named[:_LISTED], 1)]
     lines += [f"and {len(named) - _LISTED} more"] if len(named) > _LISTED else []
     count = "this block" if len(named) == 1 else f"these {len(named)} blocks"
     what = "\n".join([f"Run {count} of the chat {chat!r} in a new kernel, to {purpose}?", *lines])
@@ -94,6 +94,7 @@ async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) 
             stage.approver,
             show=view.show,
             waits=stage.waits,
+            tick=view.tick,
             output_dir=chat.cwd / chat.folder,
         )
         done += count

@@ -52,3 +52,64 @@ def test_a_cell_is_taken_back_by_its_button(notebook: NotebookPage, fake: FakeOp
 
     expect(notebook.output(4)).to_contain_text("It is 7.")
     expect(notebook.output(4)).to_contain_text("7")
+
+
+def test_charts_and_pools_are_taken_back_and_what_has_no_checkpoint_runs_again(
+    notebook: NotebookPage, fake: FakeOpenAI
+) -> None:
+    chart = f"import altair as alt\n{BEGIN}\nalt.Chart(df).mark_bar().encode(x='price:O', y='count()')"
+    search = (
+        "from sklearn.datasets import load_iris\nfrom sklearn.model_selection import GridSearchCV\n"
+        "from sklearn.svm import SVC\n\nx, y = load_iris(return_X_y=True)\n"
+        "search = GridSearchCV(SVC(), {'C': [0.1, 1, 10]}, n_jobs=2).fit(x, y)\nsearch"
+    )
+    thread = (
+        "import threading\n\nwatcher = threading.Thread(target=threading.Event().wait, name='watcher', daemon=True)\n"
+        "watcher.start()\ncity = input('Which city? ')"
+    )
+    later = "import time\n\ntime.sleep(3)\nresult = 42"
+    fake.add(code(chart), "Each price occurs once.", code(search), "`C = 10` is best.", code(thread), "It watches.")
+    fake.add(code(later), "The result is 42.", code("result += 1"), "Now it is 43.")
+    never = "%%autogen --confirm never\n"
+    notebook.create(
+        connected(fake),
+        f"{never}Chart the prices.",
+        "%autogen undo",
+        f"{never}Search for a good `C`.",
+        "%autogen undo",
+        f"{never}Watch the folder.",
+        f"{never}Compute the result.",
+        f"{never}Add one.",
+        "%autogen undo",
+    )
+    notebook.run_cell(0)
+    for cell in (1, 2, 3, 4):
+        notebook.run_cell(cell)
+        notebook.await_idle()
+        if cell in (2, 4):
+            expect(notebook.output(cell)).to_contain_text("The agent's variables are as they were before.")
+            notebook.screenshot(f"undo-after-{'chart' if cell == 2 else 'search'}", cell)
+    notebook.run_cell(5)
+    notebook.page.get_by_placeholder("Input").or_(notebook.output(5).get_by_role("textbox")).first.fill("Porto")
+    notebook.click(5, "Send")
+    notebook.await_idle()
+    notebook.screenshot("no-checkpoint", 5)
+    for cell in (6, 7):
+        notebook.run_cell(cell)
+        notebook.await_idle()
+    expect(notebook.output(7)).to_contain_text("undo runs the 2 earlier blocks again")
+    notebook.screenshot("no-checkpoint-later", 7)
+    notebook.run_cell(8)
+    expect(notebook.button(8, "Run again")).to_be_visible()
+    notebook.screenshot("run-again-question", 8)
+    notebook.click(8, "Run again")
+    expect(notebook.output(8)).to_contain_text("running block 2 of 2 again")
+    notebook.screenshot("run-again-progress", 8)
+    notebook.await_idle()
+    expect(notebook.output(8)).to_contain_text("Restored")
+    notebook.screenshot("run-again-done", 8)
+    notebook.save()
+    notebook.reload()
+    expect(notebook.output(7)).to_contain_text("undo runs the 2 earlier blocks again")
+    expect(notebook.output(8)).to_contain_text("Restored")
+    notebook.screenshot("run-again-reloaded", 8)

@@ -57,8 +57,8 @@ def test_lost_variables_come_back(way: str, crash: str, model: FakeOpenAI, tmp_p
         model.add(python(LOOK), "Seen.")
         looked = front.run(f"%%autogen --confirm never -c {chat}\nLook.", "look")
 
-    assert "1. thread = threading.Thread(target" in question
-    assert "2. x = 2" in question
+    assert "1. <code>thread = threading.Thread(target" in question
+    assert "2. <code>x = 2</code>" in question
     assert "Restored: `thread`, `x`" in restored.text
     assert looked.about("stream") == [f"{expected}\n"]
 
@@ -98,6 +98,6 @@ def test_cells_without_a_checkpoint_say_what_undo_does(fresh: FrontEnd, model: F
 
     sentence = "There is no checkpoint from before this cell: undo runs the 2 earlier blocks again."
     assert [sentence in cell.text for cell in cells] == [False, False, True]
-    assert "1. n = input('How many? ') (asks for input, and gets the earlier answers)" in question
+    assert "1. <code>n = input('How many? ')</code> (asks for input, and gets the earlier answers)" in question
     assert undone.status == "ok", undone.error
     assert looked.about("stream") == ["3\n"]

@@ -59,6 +59,7 @@ def _data_name(path: Path, inputs: Path) -> str:
 class Export:
     """One export; `show` gets the questions that the code asks, and `progress` gets a line before each block runs.
 
+    While a block runs, `tick` is called regularly.
     `in_page` gives the form of a MIME bundle in a page (``.html``), which by default shows no interactive charts.
     """
 
@@ -69,6 +70,7 @@ class Export:
     show: Callable[[Event], None]
     progress: Callable[[str], None]
     waits: run.Waits
+    tick: Callable[[], None] = lambda: None
     unchecked: bool = False
     in_page: Callable[[Bundle], dict[str, Any]] = static
     differences: list[str] = field(default_factory=list)
@@ -118,7 +120,14 @@ class Export:
         inner = part.ran.inner if part.ran else ()
         output_dir = self.path.parent / str(self.session.head.get("folder", ""))
         return await run_again(
-            part.asked, inner, self.executor, self.human, show=self.show, waits=self.waits, output_dir=output_dir
+            part.asked,
+            inner,
+            self.executor,
+            self.human,
+            show=self.show,
+            waits=self.waits,
+            tick=self.tick,
+            output_dir=output_dir,
         )
 
     def _has_failed(self, number: int, expected: CodeRan | None, ran: CodeRan) -> bool:

@@ -28,11 +28,12 @@ async def run_again(
     *,
     show: Callable[[Event], None],
     waits: run.Waits,
+    tick: Callable[[], None] = lambda: None,
     output_dir: Path | None = None,
 ) -> CodeRan:
     """Runs blocks again with their earlier permissions; `inner` has the earlier questions and answers of the code.
 
-    The human decides about effects without a permission; `show` gets the questions.
+    The human decides about effects without a permission; `show` gets the questions, and `tick` is called regularly.
     """
     config = CodeConfig(executor, output_dir=output_dir)
     answers = _EarlierAnswers(human(config.scope), inner)
@@ -48,7 +49,7 @@ async def run_again(
             case _:
                 raise AssertionError("running code asks nothing else")
 
-    async with aclosing(run.stream_events(_single_question(request), world, waits=waits)) as stream:
+    async with aclosing(run.stream_events(_single_question(request), world, tick=tick, waits=waits)) as stream:
         async for event in stream:
             if isinstance(event, EffectAsked | CodeInputAsked):
                 show(event)

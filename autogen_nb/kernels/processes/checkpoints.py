@@ -57,11 +57,12 @@ class Checkpoints:
 
     async def _ask(self, message: bytes) -> int:
         self._answer = self._loop.create_future()
-        self._socket.send(message)
         try:
+            self._socket.send(message)
             async with asyncio.timeout(_ANSWER_SECONDS):
                 return await self._answer
-        except TimeoutError:
+        # A TimeoutError is an OSError, as is the error after the supervisor was killed.
+        except OSError:
             return 0
         finally:
             self._answer = None
@@ -72,20 +73,30 @@ class Checkpoints:
         self._socket.close()
 
     def _read(self) -> None:
-        with suppress(BlockingIOError):
-            event, *words = self._socket.recv(_PACKET).decode(errors="replace").split(maxsplit=2) or [""]
-            match event:
-                case "answer":
-                    if self._answer is not None and not self._answer.done():
-                        self._answer.set_result(int(words[0]))
-                case "refused":
-                    self.refusal = words[1]
-                case "dropped":
-                    if self.dropped is not None:
-                        self.dropped({int(number) for word in words for number in word.split()})
-                case "kernel":
-                    self.kernel = int(words[0])
-                case "ended":
-                    self._ended(int(words[0]))
-                case _:
-                    self._loop.remove_reader(self._socket)
+        try:
+            message = self._socket.recv(_PACKET)
+        except BlockingIOError:
+            return
+        except OSError:
+            # The supervisor was killed.
+            message = b""
+        event, *words = message.decode(errors="replace").split(maxsplit=2) or [""]
+        match event:
+            case "answer":
+                self._set_answer(int(words[0]))
+            case "refused":
+                self.refusal = words[1]
+            case "dropped":
+                if self.dropped is not None:
+                    self.dropped({int(number) for word in words for number in word.split()})
+            case "kernel":
+                self.kernel = int(words[0])
+            case "ended":
+                self._ended(int(words[0]))
+            case _:
+                self._loop.remove_reader(self._socket)
+                self._set_answer(0)
+
+    def _set_answer(self, answer: int) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(answer)

@@ -64,11 +64,15 @@ def block_title(block: CodeBlock) -> str:
 def _title(block: CodeBlock) -> tuple[str, bool]:
     lines = block.code.strip().splitlines() or [""]
     if comment := _TITLE.match(lines[0]):
-        return comment[1][:_TITLE_LIMIT], True
+        return _cut(comment[1]), True
     tree = parse_python(_MAGIC.sub("", "\n".join(lines))) if block.language == "python" else None
     statements = [] if tree is None else tree.body
     numbers = [each.lineno - 1 for each in statements if not isinstance(each, ast.Import | ast.ImportFrom)]
-    return lines[numbers[0] if numbers else 0].strip()[:_TITLE_LIMIT], False
+    return _cut(lines[numbers[0] if numbers else 0].strip()), False
+
+
+def _cut(title: str) -> str:
+    return title if len(title) <= _TITLE_LIMIT else f"{title[: _TITLE_LIMIT - 1]}…"
 
 
 def _about(block: CodeBlock, *details: str) -> str:
