@@ -85,13 +85,12 @@ def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) ->
     settings = [Settings.from_json(run.task, run.settings) for run in session.runs[-1:]]
     target = settings[0].target(Settings().where) if settings else Settings().where
     human = TerminalHuman() if sys.stdin.isatty() else NobodyToAsk()
-    view = PlainView()
     document = Export(
         session,
         path,
         target.executor(cwd=path.parent),
         lambda scope: RuleBasedApprover(human, RulesFile(), tell=click.echo, scope=scope),
-        show=view.show,
+        view=PlainView(),
         progress=lambda text: click.echo(text, err=True),
         waits="sync",
         unchecked=unchecked,

@@ -41,9 +41,8 @@ async def export(stage: CellStage, chat: NotebookConversation, path: Path, optio
         path=path,
         executor=chat.where.executor(cwd=path.parent, writable=writable(path.parent, lambda: chat.folder)),
         human=stage.approver,
-        show=view.show,
+        view=view,
         progress=view.set_status,
-        tick=view.tick,
         waits=stage.waits,
         in_page=framed_charts(),
     )

@@ -92,9 +92,8 @@ async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) 
             step.inner,
             chat.executor,
             stage.approver,
-            show=view.show,
+            view=view,
             waits=stage.waits,
-            tick=view.tick,
             output_dir=chat.cwd / chat.folder,
         )
         done += count

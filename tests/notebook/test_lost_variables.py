@@ -9,6 +9,7 @@ import pytest
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import opened, python
+from tests.processes import waited
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")
 
@@ -46,6 +47,7 @@ def test_lost_variables_come_back(way: str, crash: str, model: FakeOpenAI, tmp_p
             cell = front.run(f"{NEVER}Cell {number}.", f"{number}")
             if crash == "supervisor" and number == 2:
                 psutil.Process(int(cell.about("stream")[0])).kill()
+                assert waited(lambda: "off" in front.run("%autogen kernel", "kernel").text)
         if way == "resume":
             front.restart()
             front.run("%load_ext autogen_nb", "load")

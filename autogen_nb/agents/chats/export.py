@@ -13,7 +13,7 @@ from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.text.chart_outputs import static
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.errors import ConfigError, TransferError
-from autogen_nb.events import CodeAsked, CodeRan, Event
+from autogen_nb.events import CodeAsked, CodeRan
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Bundle
@@ -57,9 +57,8 @@ def _data_name(path: Path, inputs: Path) -> str:
 
 @dataclass(slots=True)
 class Export:
-    """One export; `show` gets the questions that the code asks, and `progress` gets a line before each block runs.
+    """One export; the view shows the questions that the code asks, and `progress` gets a line before each block runs.
 
-    While a block runs, `tick` is called regularly.
     `in_page` gives the form of a MIME bundle in a page (``.html``), which by default shows no interactive charts.
     """
 
@@ -67,10 +66,9 @@ class Export:
     path: Path
     executor: BlockExecutor
     human: Callable[[PathScope], Human]
-    show: Callable[[Event], None]
+    view: run.View
     progress: Callable[[str], None]
     waits: run.Waits
-    tick: Callable[[], None] = lambda: None
     unchecked: bool = False
     in_page: Callable[[Bundle], dict[str, Any]] = static
     differences: list[str] = field(default_factory=list)
@@ -120,14 +118,7 @@ class Export:
         inner = part.ran.inner if part.ran else ()
         output_dir = self.path.parent / str(self.session.head.get("folder", ""))
         return await run_again(
-            part.asked,
-            inner,
-            self.executor,
-            self.human,
-            show=self.show,
-            waits=self.waits,
-            tick=self.tick,
-            output_dir=output_dir,
+            part.asked, inner, self.executor, self.human, view=self.view, waits=self.waits, output_dir=output_dir
         )
 
     def _has_failed(self, number: int, expected: CodeRan | None, ran: CodeRan) -> bool:
@@ -161,7 +152,7 @@ class Export:
 
     async def _add_footer(self, document: Document) -> None:
         request = CodeAsked("user", (CodeBlock("python", versions_code(self.code)),))
-        ran = await run_again(request, (), self.executor, self.human, show=self.show, waits=self.waits)
+        ran = await run_again(request, (), self.executor, self.human, view=self.view, waits=self.waits)
         same = "It ran from top to bottom, with the same results as in the chat."
         verdict = "It was not checked." if self.unchecked else same
         if self.differences:

@@ -16,7 +16,7 @@ from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Executor
-from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, Event, Question, Recorded
+from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, Question, Recorded
 from autogen_nb.outputs import Failure
 
 
@@ -26,14 +26,13 @@ async def run_again(
     executor: Executor,
     human: Callable[[PathScope], Human],
     *,
-    show: Callable[[Event], None],
+    view: run.View,
     waits: run.Waits,
-    tick: Callable[[], None] = lambda: None,
     output_dir: Path | None = None,
 ) -> CodeRan:
     """Runs blocks again with their earlier permissions; `inner` has the earlier questions and answers of the code.
 
-    The human decides about effects without a permission; `show` gets the questions, and `tick` is called regularly.
+    The human decides about effects without a permission; the view shows the questions.
     """
     config = CodeConfig(executor, output_dir=output_dir)
     answers = _EarlierAnswers(human(config.scope), inner)
@@ -49,10 +48,10 @@ async def run_again(
             case _:
                 raise AssertionError("running code asks nothing else")
 
-    async with aclosing(run.stream_events(_single_question(request), world, tick=tick, waits=waits)) as stream:
+    async with aclosing(run.stream_events(_single_question(request), world, tick=view.tick, waits=waits)) as stream:
         async for event in stream:
             if isinstance(event, EffectAsked | CodeInputAsked):
-                show(event)
+                view.show(event)
             elif isinstance(event, CodeRan):
                 return event
     raise AssertionError("the flow ends with the answer to its only question")

@@ -39,11 +39,8 @@ _EVENTS = "anon_inode:[event"
 class Checkpoints:
     """`on_wake` is called in a woken kernel; `unjudged` has the ids of the threads that the guard ignores."""
 
-    def __init__(
-        self, kernel: Any, path: str, threads: Any, pools: Any, unjudged: set[int], on_wake: Callable[[], Any]
-    ) -> None:
+    def __init__(self, kernel: Any, path: str, threads: Any, unjudged: set[int], on_wake: Callable[[], Any]) -> None:
         self._kernel = kernel
-        self._pools = pools
         self._unjudged = unjudged
         self._on_wake = on_wake
         self._supervisor = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -224,7 +221,8 @@ class Checkpoints:
         self._await_supervisor()
         # From here on, this thread runs the agent's code.
         self._unjudged.clear()
-        self._pools.restart()
+        for restart in self._threads.restarts:
+            restart()
         app.start()
         # The control thread ends before `atexit` ends the IOPub thread, as in `kernel_main.main`.
         app.control_thread.stop()

@@ -16,6 +16,7 @@ import builtins
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -149,10 +150,9 @@ class _Guard:
             self._asker.connect(kernel)
             on_wake()
 
-        pools = parts["idle_pools"].IdlePools(kernel.shell)
-        threads = parts["lost_threads"].LostThreads(pools)
+        threads = parts["lost_threads"].LostThreads(partial(parts["idle_pools"].restart_of, kernel.shell))
         self._checkpoints = parts["checkpoint"].Checkpoints(
-            kernel, supervisor, threads, pools, self._process.unjudged_threads, wake
+            kernel, supervisor, threads, self._process.unjudged_threads, wake
         )
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:

@@ -4,39 +4,20 @@ The pools of the kernel itself stay as they are. Only a woken kernel drops what 
 """
 
 import asyncio
-import queue
 import sys
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any
 
 _REUSABLE_EXECUTORS = ("joblib.externals.loky.reusable_executor", "loky.reusable_executor")
+# The destructors of lost pools would wait for threads that do not exist.
+_LOST: list[Any] = []
 
 
-class IdlePools:
-    def __init__(self, shell: Any) -> None:
-        self._shell = shell
-        self._restarts: list[Callable[[], None]] = []
-        # The destructors of lost pools would wait for threads that do not exist.
-        self._lost: list[Any] = []
-
-    def begin(self) -> None:
-        """Forgets the pools of the previous checkpoint."""
-        self._restarts = []
-
-    def add(self, thread: threading.Thread) -> bool:
-        """Remembers the pool of a thread; False if the pool has work or is unknown."""
-        restart = (
-            _thread_pool(thread) or _loky_pool(thread, self._lost) or _script_loop(thread, self._shell, self._lost)
-        )
-        if restart is not None:
-            self._restarts.append(restart)
-        return restart is not None
-
-    def restart(self) -> None:
-        """Resets the remembered pools, in a woken kernel."""
-        for restart in self._restarts:
-            restart()
+def restart_of(shell: Any, thread: threading.Thread) -> Callable[[], None] | None:
+    """Returns what a woken kernel calls to reset the pool of this thread; None if the pool has work or is unknown."""
+    return _thread_pool(thread) or _loky_pool(thread) or _script_loop(thread, shell)
 
 
 def _thread_pool(thread: threading.Thread) -> Callable[[], None] | None:
@@ -51,26 +32,25 @@ def _thread_pool(thread: threading.Thread) -> Callable[[], None] | None:
 
     def restart() -> None:
         if executor is not None:
-            executor._work_queue, executor._threads = queue.SimpleQueue(), set()
+            executor._work_queue, executor._threads = SimpleQueue(), set()
             executor._idle_semaphore = threading.Semaphore(0)
 
     return restart
 
 
-def _loky_pool(thread: threading.Thread, lost: list[Any]) -> Callable[[], None] | None:
+def _loky_pool(thread: threading.Thread) -> Callable[[], None] | None:
     """The idle processes that joblib keeps for the next call."""
     for module in filter(None, map(sys.modules.get, _REUSABLE_EXECUTORS)):
         executor = module._executor
-        if executor is None or executor._call_queue is None:
-            continue
-        if thread not in (executor._executor_manager_thread, executor._call_queue._thread):
+        queue = executor and executor._call_queue
+        if queue is None or thread not in (executor._executor_manager_thread, queue._thread):
             continue
         # In this order, no result can be on its way.
         if executor._pending_work_items or executor._running_work_items:
             return None
 
         def restart(module: Any = module, executor: Any = executor) -> None:
-            lost.append(executor)
+            _LOST.append(executor)
             executor._flags.shutdown = True
             module._executor = None
 
@@ -78,7 +58,7 @@ def _loky_pool(thread: threading.Thread, lost: list[Any]) -> Callable[[], None] 
     return None
 
 
-def _script_loop(thread: threading.Thread, shell: Any, lost: list[Any]) -> Callable[[], None] | None:
+def _script_loop(thread: threading.Thread, shell: Any) -> Callable[[], None] | None:
     """The event loop of `%%bash` and IPython's other magics for scripts."""
     magics = shell.magics_manager.registry.get("ScriptMagics")
     loop = getattr(magics, "event_loop", None)
@@ -86,7 +66,7 @@ def _script_loop(thread: threading.Thread, shell: Any, lost: list[Any]) -> Calla
         return None
 
     def restart() -> None:
-        lost.append(loop)
+        _LOST.append(loop)
         magics.event_loop = None
         # IPython before 9.18 has no finalizer.
         if finalizer := getattr(magics, "_event_loop_finalizer", None):

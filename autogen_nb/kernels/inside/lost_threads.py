@@ -10,8 +10,8 @@ import re
 import threading
 import time
 from bisect import bisect
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 # Libraries that replace their threads after a fork (OpenBLAS, Arrow, SciPy's FFT, and numexpr, whose module is called
 # `interpreter`) or in a new thread (OpenMP), or that work without them (OpenCV).
@@ -40,10 +40,14 @@ _Map = tuple[int, int, str]
 
 
 class LostThreads:
-    """Checks the threads that have started since `begin`, when there were only ipykernel's own threads."""
+    """Checks the threads that have started since `begin`, when there were only ipykernel's own threads.
 
-    def __init__(self, pools: Any) -> None:
-        self._pools = pools
+    `restart_of` finds the pool of a thread (`idle_pools.py`); a woken kernel calls `restarts` to reset such pools.
+    """
+
+    def __init__(self, restart_of: Callable[[threading.Thread], Callable[[], None] | None]) -> None:
+        self._restart_of = restart_of
+        self.restarts: list[Callable[[], None]] = []
         self.begin()
 
     def begin(self) -> None:
@@ -56,12 +60,14 @@ class LostThreads:
         self._safe &= unknown
         named = {thread.native_id: thread for thread in threading.enumerate()}
         maps: list[_Map] = []
-        self._pools.begin()
+        self.restarts = []
         for number in sorted(unknown - self._safe):
             if thread := named.get(number):
-                is_safe = _SAFE_NAMES.match(thread.name) or type(thread).__name__ in _SAFE_CLASSES
-                if not is_safe and not self._pools.add(thread):
+                if _SAFE_NAMES.match(thread.name) or type(thread).__name__ in _SAFE_CLASSES:
+                    continue
+                if (restart := self._restart_of(thread)) is None:
                     return f"the thread {thread.name!r}"
+                self.restarts.append(restart)
                 continue
             if (name := _name(number)) in _SAFE_NATIVE_NAMES:
                 continue

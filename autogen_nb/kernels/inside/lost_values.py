@@ -25,26 +25,21 @@ _LOST: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
     ("multiprocessing.connection", "_ConnectionBase", lambda connection: not connection.closed),
     ("joblib.externals.loky.process_executor", "ProcessPoolExecutor", lambda _: True),
 )
-_SHARED = (
-    ("multiprocessing.queues", "Queue"),
-    ("multiprocessing.queues", "SimpleQueue"),
-    ("multiprocessing.synchronize", "SemLock"),
-    ("multiprocessing.synchronize", "Condition"),
-    ("multiprocessing.synchronize", "Event"),
-)
+# The state of these is in pipes and semaphores, which processes share.
+_SHARED = ("multiprocessing.queues", "multiprocessing.synchronize")
 
 
 def lost_values(variables: dict[str, Any]) -> list[list[str]]:
     """The names of variables with lost values, and of those with shared memory."""
     namespace = {name: value for name, value in list(variables.items()) if not name.startswith("_")}
     lost = [(_class(*name), in_use) for *name, in_use in _LOST]
-    shared, memory = tuple(_class(*name) for name in _SHARED), _shared_memory()
+    memory = _shared_memory()
 
     def is_lost(value: Any) -> bool:
         return any(isinstance(value, each) and in_use(value) for each, in_use in lost)
 
     def is_shared(value: Any) -> bool:
-        if isinstance(value, shared):
+        if type(value).__module__ in _SHARED:
             return True
         address = _address(value)
         return any(start <= address < end for start, end in memory)
@@ -70,12 +65,8 @@ def _any(check: Callable[[Any], bool], value: Any) -> bool:
 
 
 def _class(module: str, name: str) -> Any:
-    """The class, or a class without instances if the module is not imported."""
-    return getattr(sys.modules.get(module), name, _Never)
-
-
-class _Never:
-    pass
+    """The class; if its module is not imported, (), which `isinstance` takes for no class."""
+    return getattr(sys.modules.get(module), name, ())
 
 
 def _shared_memory() -> list[tuple[int, int]]:
@@ -91,12 +82,9 @@ def _address(value: Any) -> int:
         return int(value.ctypes.data)
     if isinstance(value, _class("torch", "Tensor")):
         return int(value.data_ptr())
-    if isinstance(value, _class("multiprocessing.sharedctypes", "SynchronizedBase")):
-        value = value.get_obj()
-    if isinstance(value, _class("multiprocessing.shared_memory", "ShareableList")):
-        value = value.shm
-    if isinstance(value, _class("multiprocessing.shared_memory", "SharedMemory")):
-        value = value.buf
+    if type(value).__module__.startswith("multiprocessing."):
+        for name in ("_obj", "shm", "buf"):
+            value = getattr(value, name, value)
     if isinstance(value, ctypes._SimpleCData | ctypes.Array | ctypes.Structure):
         return ctypes.addressof(value)
     return ctypes.addressof(ctypes.c_char.from_buffer(value))
