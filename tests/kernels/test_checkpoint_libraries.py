@@ -1,4 +1,4 @@
-"""Libraries that were in use before a checkpoint: they work in the woken kernel, or there is no checkpoint."""
+"""Libraries that were in use before a checkpoint: they work in the woken kernel."""
 
 import sys
 from collections.abc import Iterator
@@ -198,39 +198,6 @@ WORK = {
         "print(done.result(), await asyncio.gather(*map(double, range(3)), asyncio.to_thread(abs, -1)))",
     ),
 }
-# The module, code after which threads go on, and a word of the sentence about them.
-RUNNING = {
-    "zmq": ("zmq", "import zmq\nserver = zmq.Context().socket(zmq.PULL)\n_ = server.bind('inproc://a')", "libzmq"),
-    "joblib": (
-        "joblib",
-        (
-            "import time\nfrom joblib.externals.loky import get_reusable_executor\n"
-            "_ = get_reusable_executor(2).submit(time.sleep, 99)"
-        ),
-        "ExecutorManagerThread",
-    ),
-    "pool": ("multiprocessing", "import multiprocessing\npool = multiprocessing.Pool(2)", "_handle_"),
-    "pool of threads": (
-        "concurrent.futures",
-        (
-            "import threading\nfrom concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
-            "_ = pool.submit(threading.Event().wait, 99)"
-        ),
-        "Pool",
-    ),
-    "polars": ("polars", "import polars\n_ = polars.DataFrame({'a': range(9)}).group_by('a').len()", "polars"),
-    "duckdb": (
-        "duckdb",
-        "import duckdb\n_ = duckdb.sql('select sum(i) from range(1000000) t(i)').fetchall()",
-        "duckdb",
-    ),
-    "queue": ("multiprocessing", "from multiprocessing import Queue\nq = Queue()\nq.put(1)", "QueueFeederThread"),
-    "processes": (
-        "concurrent.futures",
-        "from concurrent.futures import ProcessPoolExecutor\npool = ProcessPoolExecutor(1)\n_ = pool.submit(int)",
-        "Thread",
-    ),
-}
 
 
 class Answers(SimpleHTTPRequestHandler):
@@ -275,23 +242,6 @@ def test_a_library_works_in_a_woken_kernel(agent: SharedKernel, name: str) -> No
     for _ in range(2):
         assert agent.do(agent.kernel.go_back(agent.kernel.last_block))
         assert printed(agent, work) == expected != ""
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("polars", "zmq"))) for name in RUNNING]
-)
-def test_no_checkpoint_while_a_library_has_threads(name: str, tmp_path: Path) -> None:
-    module, before, thread = RUNNING[name]
-    pytest.importorskip(module)
-    told: list[str] = []
-    with shared_kernel(tmp_path, checkpoints=True) as agent:
-        agent.kernel.tell = told.append
-        for times in (1, 2):
-            printed(agent, before)
-
-            assert agent.do(agent.kernel.take_checkpoint()) == 0
-            assert [thread in each for each in told] == [True] * times
-            agent.do(agent.kernel.restart())
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are
 
 SECONDS = 60
 # The tests' own environment does not have these.
-UNUSUAL = ("xgboost", "lightgbm", "numba", "h5py")
+UNUSUAL = ("xgboost", "lightgbm", "numba", "h5py", "zarr")
 QUICK = ("shell", "threads", "joblib", "numexpr", "cv2")
 TABLE = [
     line.split(" | ", 1)

@@ -17,7 +17,8 @@ from contextlib import suppress
 # `interpreter`) or in a new thread (OpenMP), or that work without them (OpenCV).
 _SAFE_LIBRARIES = re.compile(r"lib(gomp|iomp|omp|\w*openblas|mkl|arrow)|pypocketfft|interpreter\.|cv2\.")
 _COMMON_LIBRARIES = re.compile(r"(lib(c|m|dl|pthread|stdc\+\+|gcc_s|python[\d.]+)[-.]|ld-|_zmq|\[|python)")
-_SAFE_NAMES = re.compile(r"asyncio_|IPythonHistorySavingThread")
+# zarr and fsspec start their threads again after a fork.
+_SAFE_NAMES = re.compile(r"asyncio_|IPythonHistorySavingThread|zarr_io|fsspecIO")
 # Threads that polars starts when it is imported, before it has a pool: those of its allocator, and the one that removes
 # its temporary files. The system cuts the names.
 _SAFE_NATIVE_NAMES = ("jemalloc_bg_thd", "polars-ooc-clea")
