@@ -270,6 +270,12 @@ class NotebookConversation:
             # The sandbox of a newer executor may have the folder mounted.
             remove_empty(self.cwd, self.known_folder)
 
+    def forget_variables(self) -> None:
+        """Records that the person has thrown the variables of the kernel away."""
+        self.listed_variables = frozenset()
+        if "session" in vars(self):
+            self.session.begin_kernel()
+
     async def put(self, values: Mapping[str, object]) -> TransferRecord:
         return await self.executor.put(values, copy=self.session.new_inputs_folder())
 

@@ -31,8 +31,7 @@ def execute(verb: str, chat: NotebookConversation) -> DisplayData:
             return line("Interrupted." if busy else "Nothing runs in the agent's kernel.")
         case _:
             run.engine.call(chat.stop(_STOPPED) if verb == "stop" else chat.executor.restart())
-            chat.listed_variables = frozenset()
-            chat.session.begin_kernel()
+            chat.forget_variables()
             result = (
                 "has ended, and its variables are lost; the next block starts a new kernel"
                 if verb == "stop"

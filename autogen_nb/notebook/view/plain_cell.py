@@ -38,7 +38,7 @@ class PlainCellView(PlainView):
             self.note(line)
 
     def set_status(self, what: str) -> None:
-        """Does nothing, because plain text has no status line."""
+        self.note(f"{what} …")
 
     def _ended(self, end: Ended) -> str:
         return plain(status_line.ended(end, self._totals, time.monotonic() - self._start, self._remark, self.spent()))
