@@ -209,10 +209,11 @@ class Kernel(VariableExchange):
             self._end_turn()
         return number if is_taken else 0
 
-    async def has_checkpoint(self, number: int) -> bool:
+    async def lacks_checkpoint(self, number: int) -> bool:
+        """True if the kernel takes checkpoints, but has none with this number."""
         async with self._turn:
             checkpoints = None if self._handle is None else self._handle.checkpoints
-            return checkpoints is not None and await checkpoints.has(number)
+            return checkpoints is not None and not await checkpoints.has(number)
 
     def keep_checkpoint(self, number: int) -> None:
         """Keeps this checkpoint, besides the first and the last one, when memory is short."""
@@ -468,7 +469,7 @@ class Kernel(VariableExchange):
     def _attach(self, handle: KernelHandle) -> None:
         """Connects the widgets and the limit watch to a kernel that has started or woken."""
         if handle.checkpoints is not None:
-            handle.checkpoints.dropped = self.dropped
+            handle.checkpoints.dropped = lambda numbers: self.dropped and self.dropped(numbers)
         self.widgets.connect(handle.channels, handle.interrupt)
         handle.exited.add_done_callback(lambda _: self.widgets.disconnect())
         self._watch = None

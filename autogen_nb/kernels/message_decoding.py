@@ -14,7 +14,7 @@ from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 _SERVICE = "__import__('sys').modules['autogen_nb_service']"
 CHANGES = {"changes": f"{_SERVICE}.changes()"}
 LOST_VALUES = {"lost_values": f"{_SERVICE}.lost_values()"}
-_MOST_NAMES = 200
+_MOST_NAMES = 12
 _MOST_CHANGES = 2
 _ROWS = " rows x "
 
@@ -37,14 +37,17 @@ def not_carried(reply: Mapping[str, Any]) -> str:
     """Names the variables that are not as they were when the checkpoint was taken; "" if there are none."""
     try:
         found = json.loads(_text_of(reply, "lost_values"))
-        lost, shared = (f"{', '.join(f'`{name}`' for name in names):.{_MOST_NAMES}}" for names in found)
+        lost, shared = (_listed([str(name) for name in names]) for names in found)
     except Exception:  # noqa: BLE001  # as above
         return ""
-    sentences = [f"These must be opened or started again: {lost}."] if lost else []
-    sentences += (
-        [f"These keep their present values, because they are shared memory or a file: {shared}."] if shared else []
-    )
-    return " ".join(sentences)
+    kept = "These keep their present values, because they are shared memory or a file"
+    sentences = (("These must be opened or started again", lost), (kept, shared))
+    return " ".join(f"{what}: {names}." for what, names in sentences if names)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(f"`{name:.40}`" for name in names[:_MOST_NAMES]) + more
 
 
 def _text_of(reply: Mapping[str, Any], name: str) -> str:

@@ -336,11 +336,11 @@ class ChatCell:
             self._view.note(variable_choice.replaced_variables_line(replaced, "your notebook"))
 
     async def _say_without_checkpoint(self, chat: NotebookConversation, cell_run: CellRun) -> None:
-        if not cell_run.ran_code or await self._on_engine(chat.executor.kernel.has_checkpoint(cell_run.block)):
+        if not (cell_run.ran_code and await self._on_engine(chat.executor.kernel.lacks_checkpoint(cell_run.block))):
             return
         count = resuming.count_blocks(chat.session.steps_before(chat.runs.index(cell_run)))
-        blocks = status_line.counted(count, "earlier block", "earlier blocks")
-        result = f"runs the {blocks} again" if blocks else "begins a new kernel"
+        blocks = "the earlier block" if count == 1 else f"the {count} earlier blocks"
+        result = f"runs {blocks} again" if count else "begins a new kernel"
         self._view.note(f"There is no checkpoint from before this cell: undo {result}.")
 
     async def _list_new_variables(self, chat: NotebookConversation) -> None:

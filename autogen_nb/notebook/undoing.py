@@ -62,7 +62,7 @@ async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when:
         return
     if not chat.session.steps:
         await run.result(chat.executor.restart(), waits=stage.waits)
-        stage.view.note(f"{note} The agent has a new kernel without variables, because no block ran before.")
+        stage.view.note(f"{note} The agent has a new kernel without variables, because no block ran in it before.")
         return
     stage.view.note(f"{note} There is no checkpoint of the agent's variables.")
     if ask and not await resuming.agrees_to_restore(stage, chat.session):

@@ -289,10 +289,14 @@ class Session:
     def _take_back(self, index: int) -> None:
         if runs := self.runs[index:]:
             step = runs[0].step
-            self.taken_back.append(TakenBack(index, runs, step, self._steps[step:]))
+            removed = self._steps[step:]
+            self.taken_back.append(TakenBack(index, runs, step, removed))
             # The kernel keeps the variables that were copied before the first of these runs.
             self._new_inputs = [*runs[0].inputs, *self._new_inputs]
-            del self.runs[index:], self._steps[step:]
+            del self.runs[index:]
+            # Without code in these runs, the kernel stays as it is, so it has no variables from before its beginning.
+            stays = None in removed and not any(isinstance(each, CodeStep) for each in removed)
+            self._steps[step:] = [None] if stays else []
 
     def _bring_back(self, earlier: TakenBack) -> None:
         self._take_back(earlier.index)

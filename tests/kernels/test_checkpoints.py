@@ -59,7 +59,7 @@ ENDS = {
 }
 BOMBS = {
     "forks": "import os, time\nfor i in range(4000):\n    if os.fork() == 0:\n        time.sleep(30), os._exit(0)",
-    "shell": "import subprocess\nsubprocess.run(['bash', '-c', ':() { :|:& }; :; sleep 99'])",
+    "shell": "import subprocess\nsubprocess.Popen(['bash', '-c', ':() { :|:& }; :'])",
 }
 MANY = ", ".join(f"new `{name}`" for name in "ab") + ", 5 more"
 OWNER = """
@@ -145,7 +145,7 @@ def test_code_that_does_not_stop_is_taken_back(tmp_path: Path) -> None:
 def test_a_fork_bomb_is_taken_back(place: Place, bomb: str, tmp_path: Path) -> None:
     with shared_kernel(tmp_path, place=place, checkpoints=True) as agent:
         agent.execute("x = [1]")
-        ran = agent.execute(f"x.append(2)\n{BOMBS[bomb]}", timeout=1.5)
+        ran = agent.execute(f"x.append(2)\n{BOMBS[bomb]}\n{STUBBORN}", timeout=1.5)
         after = agent.execute("print(x)")
 
     assert (ran.finished.lost, ran.finished.note.endswith(BACK)) == (False, True)
@@ -198,7 +198,8 @@ def test_after_a_death_the_variables_are_still_listed_and_copied(agent: SharedKe
 
 
 LOST = """
-import asyncio, multiprocessing as mp, os, socket, sqlite3, subprocess, threading
+import asyncio, collections, multiprocessing as mp, os, socket, sqlite3, subprocess, threading
+Pair = collections.namedtuple("Pair", "a b")
 db, closed_db, s, closed_s = sqlite3.connect(":memory:"), sqlite3.connect(":memory:"), socket.socket(), socket.socket()
 closed_db.close(), closed_s.close()
 ended_thread, ended_process = threading.Thread(target=abs, args=(1,)), mp.Process(target=abs, args=(1,))
@@ -207,21 +208,26 @@ for each in (ended_thread, ended_process):
 ended, child = subprocess.Popen(["true"]), subprocess.Popen(["sleep", "99"])
 ended.wait()
 manager = mp.Manager()
-by_name = {"db": db}
+by_name, many = collections.deque([1, closed_db, db]), Pair(1, db)
 class Store:
     rows = None
 store = Store()
 store.db = db
+class Odd:
+    __dict__ = property(lambda self: 1 / 0)
+odd = Odd()
+globals()[1] = 2
 done = asyncio.ensure_future(asyncio.sleep(0))
 await done
 """
 SHARED = """
 from multiprocessing.shared_memory import SharedMemory
-import numpy as np
+import numpy as np, pandas as pd
 m, private = (np.memmap("m", "f8", mode, shape=9) for mode in ("w+", "c"))
 part, read = m[3:], np.memmap("m", "f8", "r")
 memory, value, raw = SharedMemory(create=True, size=9), mp.Value("i", 1), mp.RawArray("i", 3)
 on_memory, values, queue = np.frombuffer(memory.buf, "u1"), [value], mp.SimpleQueue()
+table = pd.DataFrame({"a": m}, copy=False)
 plain = [1, "a", np.arange(3), b"b"]
 """
 
@@ -235,8 +241,8 @@ def test_what_a_checkpoint_cannot_keep_is_named(agent: SharedKernel) -> None:
     agent.do(agent.kernel.go_back(first + 1))
     after = agent.execute("print(by_name)")
 
-    lost = "These must be opened or started again: `db`, `s`, `child`, `manager`, `by_name`, `store`"
-    shared = "`m`, `part`, `memory`, `value`, `raw`, `on_memory`, `values`, `queue`"
+    lost = "These must be opened or started again: `db`, `s`, `child`, `manager`, `by_name`, `many`, `store`"
+    shared = "`m`, `part`, `memory`, `value`, `raw`, `on_memory`, `values`, `queue`, `table`"
     sentence = f"These keep their present values, because they are shared memory or a file: {shared}."
     assert ran.finished.note.endswith(f"{BACK} {lost}, `task`. {sentence}")
     assert kept.stdout == "2.0 2 2.0\n"

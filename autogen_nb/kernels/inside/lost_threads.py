@@ -17,7 +17,7 @@ from contextlib import suppress
 # `interpreter`) or in a new thread (OpenMP), or that work without them (OpenCV).
 _SAFE_LIBRARIES = re.compile(r"lib(gomp|iomp|omp|\w*openblas|mkl|arrow)|pypocketfft|interpreter\.|cv2\.")
 _COMMON_LIBRARIES = re.compile(r"(lib(c|m|dl|pthread|stdc\+\+|gcc_s|python[\d.]+)[-.]|ld-|_zmq|\[|python)")
-# zarr and fsspec start their threads again after a fork.
+# zarr starts its threads again after a fork, and fsspec for new file systems.
 _SAFE_NAMES = re.compile(r"asyncio_|IPythonHistorySavingThread|zarr_io|fsspecIO")
 # Threads that polars starts when it is imported, before it has a pool: those of its allocator, and the one that removes
 # its temporary files. The system cuts the names.
@@ -46,7 +46,7 @@ class LostThreads:
     `restart_of` finds the pool of a thread (`idle_pools.py`); a woken kernel calls `restarts` to reset such pools.
     """
 
-    def __init__(self, restart_of: Callable[[threading.Thread], Callable[[], None] | None]) -> None:
+    def __init__(self, restart_of: Callable[[threading.Thread], Callable[[], None] | str]) -> None:
         self._restart_of = restart_of
         self.restarts: list[Callable[[], None]] = []
         self.begin()
@@ -66,8 +66,8 @@ class LostThreads:
             if thread := named.get(number):
                 if _SAFE_NAMES.match(thread.name) or type(thread).__name__ in _SAFE_CLASSES:
                     continue
-                if (restart := self._restart_of(thread)) is None:
-                    return f"the thread {thread.name!r}"
+                if isinstance(restart := self._restart_of(thread), str):
+                    return restart or f"the thread {thread.name!r}"
                 self.restarts.append(restart)
                 continue
             if (name := _name(number)) in _SAFE_NATIVE_NAMES:

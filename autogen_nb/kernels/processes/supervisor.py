@@ -26,7 +26,7 @@ from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 _PR_SET_PDEATHSIG = 1
@@ -132,11 +132,7 @@ class Checkpoints:
             self._thin(measure=True)
         # For example, the system may have killed a copy to free memory.
         self._tell_dropped([self._drop(number) for number, (_, end) in list(self._ends.items()) if end in ready])
-        for connection in self._connections[1:]:
-            # Reads without checking `ready`, because a kernel may take a checkpoint just before it ends.
-            with suppress(BlockingIOError):
-                while self._take(connection):
-                    pass
+        self._read_kernel()
         if self._listener.fileno() in ready:
             self._accept(child)
         if child in ended and self._ends:
@@ -163,9 +159,18 @@ class Checkpoints:
             return child
         if number in self._ends:
             if child:
+                copies = dict(self._ends)
                 _end_all(self.copies)
+                # What the kernel has announced meanwhile has ended with it.
+                self._read_kernel()
+                for other in self._ends.keys() - copies:
+                    self._drop(other)
             pid, end = self._ends[number]
-            os.write(end, new or digits)
+            try:
+                os.write(end, new or digits)
+            except OSError:
+                # The copy has ended.
+                pid = 0
             self._drop(number)
             self._dropped.clear()
             for other in list(self._ends) if new else ():
@@ -184,6 +189,13 @@ class Checkpoints:
             self._poll.unregister(self._listener)
             os.unlink(self._listener.getsockname())  # noqa: PTH108 - pathlib takes long to import
             self._listener.close()
+
+    def _read_kernel(self) -> None:
+        # Reads without checking what is ready, because a kernel may take a checkpoint just before it ends.
+        for connection in self._connections[1:]:
+            with suppress(BlockingIOError):
+                while self._take(connection):
+                    pass
 
     def _tell(self, message: bytes) -> None:
         with suppress(OSError):
@@ -373,22 +385,26 @@ def _end_all(spared: "set[int] | None" = None) -> dict[int, int]:
     """
     exit_codes = {}
     seen: set[int] = set()
+    groups: set[int] = set()
     begun = time.monotonic()
     while (alive := _descendants(spared)) and time.monotonic() < begun + _KILL_SECONDS:
         # Resource trackers (multiprocessing, loky) need time to remove the shared memory of the killed processes.
-        trackers = set()
+        kept = set(spared or ())
         if len(alive) <= _FEW_PROCESSES and time.monotonic() < begun + _TRACKER_SECONDS:
-            trackers = {pid for pid in alive if _is_tracker(pid)}
-        fresh = alive.keys() - trackers - seen
+            kept |= {pid for pid in alive if _is_tracker(pid)}
+        fresh = alive.keys() - kept - seen
         # Running processes could fork faster than this loop kills, so the loop stops all processes first. A signal
-        # to a group reaches all of its processes at once.
-        for group in {alive[pid] for pid in fresh}:
-            _signal(os.killpg, group, signal.SIGSTOP)
-        for pid in () if fresh else alive.keys() - trackers:
-            _signal(os.kill, pid, signal.SIGKILL)
-        # A new copy may still be in the kernel's group.
-        for pid in trackers | (spared or set()):
-            _signal(os.kill, pid, signal.SIGCONT)
+        # to a group also reaches a process that is being forked.
+        groups |= {alive[pid] for pid in fresh} - {0, os.getpgrp()}
+        if fresh:
+            _signal(os.killpg, groups, signal.SIGSTOP)
+        else:
+            shared = set(map(_group, kept))
+            _signal(os.killpg, groups - shared, signal.SIGKILL)
+            _signal(os.kill, alive.keys() - kept, signal.SIGKILL)
+            # A new copy of the kernel, which no message has announced, ends by itself.
+            _signal(os.killpg, groups & shared, signal.SIGCONT)
+        _signal(os.kill, kept, signal.SIGCONT)
         seen |= fresh
         exit_codes.update(_reap())
         if not fresh:
@@ -398,9 +414,16 @@ def _end_all(spared: "set[int] | None" = None) -> dict[int, int]:
     return exit_codes | _reap()
 
 
-def _signal(send: "Callable[[int, int], None]", target: int, number: int) -> None:
+def _signal(send: "Callable[[int, int], None]", targets: "Iterable[int]", number: int) -> None:
+    for target in targets:
+        with suppress(OSError):
+            send(target, number)
+
+
+def _group(pid: int) -> int:
     with suppress(OSError):
-        send(target, number)
+        return os.getpgid(pid)
+    return 0
 
 
 def _is_tracker(pid: int) -> bool:
