@@ -49,6 +49,7 @@ test-all: test test-slow test-matrix torture places test-newer bench-quick ## Ev
 
 torture: $(VENV)/.has-dev ## Floods of output, bombs and a resume at every event, a quarter of an hour at most
 	$(AT_MOST) $(PYTEST) -m torture tests/torture tests/agents/test_team_resuming.py
+	$(AT_MOST) $(BIN)/pytest -m torture tests/kernels/test_checkpoints.py
 
 places: $(VENV)/.has-dev ## The tests that run code in containers and on servers, an engine brought in if need be
 	$(AT_MOST) scripts/containers.sh $(PYTEST) -m places

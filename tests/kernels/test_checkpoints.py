@@ -140,7 +140,8 @@ def test_code_that_does_not_stop_is_taken_back(tmp_path: Path) -> None:
         assert agent.execute("print(x)").stdout == "[1]\n"
 
 
-@pytest.mark.slow
+# The bombs leave other tests of this machine no room for a thread.
+@pytest.mark.torture
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_fork_bomb_is_taken_back(place: Place, bomb: str, tmp_path: Path) -> None:
     with shared_kernel(tmp_path, place=place, checkpoints=True) as agent:
