@@ -154,10 +154,10 @@ class Checkpoints:
         os.setsid()
         self._copies.clear()
         _rename(NAME)
-        # If memory is short, the system kills copies first.
-        score = _set_oom_score("1000")
         self._close_connections()
         self._own, self._inherited = set(), set(_descriptors())
+        # If memory is short, the system kills copies first.
+        score = _set_oom_score("1000")
         message = end.recv(16)
         if not message:
             os._exit(0)
