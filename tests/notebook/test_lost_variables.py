@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from autogen_nb.kernels.processes import lifeline
 from autogen_nb.testing import FakeOpenAI
+from tests.kernels.looping import bubblewrap
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import opened, python
 from tests.processes import waited
@@ -15,6 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are
 
 psutil = pytest.importorskip("psutil")
 NEVER = "%%autogen --confirm never\n"
+SUPERVISOR = str(lifeline.SUPERVISOR)
 THREAD = """
 import threading
 
@@ -22,7 +25,7 @@ thread = threading.Thread(target=threading.Event().wait, name="waits", daemon=Tr
 thread.start()
 """
 LOOK = "print(sorted(set(globals()) & {'thread', 'x', 'y'}))"
-CRASHES = {"crash": "import ctypes\nctypes.string_at(0)", "supervisor": "import os\nprint(os.getppid())"}
+CRASHES = {"crash": "import ctypes\nctypes.string_at(0)", "supervisor": "z = 3"}
 # What runs after the four cells, the chat that goes on, and the variables of the agent then.
 WAYS = {
     "undo": ("%autogen undo 2", "main", ["thread", "x"]),
@@ -37,16 +40,26 @@ def asked(front: FrontEnd) -> str:
     return " ".join(unescape(str(state.get("value", ""))) for _, state in front.visible())
 
 
+@pytest.mark.parametrize("sandbox", ["none", pytest.param("bwrap", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("crash", CRASHES)
 @pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.slow] * (way != "undo")) for way in WAYS])
-def test_lost_variables_come_back(way: str, crash: str, model: FakeOpenAI, tmp_path: Path) -> None:
+def test_lost_variables_come_back(way: str, crash: str, sandbox: str, model: FakeOpenAI, tmp_path: Path) -> None:
+    if sandbox == "bwrap":
+        bubblewrap()
     command, chat, expected = WAYS[way]
-    with opened(tmp_path, model) as front:
+    work, home = tmp_path / "work", tmp_path / "home"
+    work.mkdir()
+    home.mkdir()
+    with opened(work, model, home) as front:
         for number, code in enumerate((THREAD, "x = 2", CRASHES[crash], "y = 4")):
             model.add(python(code), "Done.")
-            cell = front.run(f"{NEVER}Cell {number}.", f"{number}")
+            front.run(f"%%autogen --confirm never --sandbox {sandbox}\nCell {number}.", f"{number}")
             if crash == "supervisor" and number == 2:
-                psutil.Process(int(cell.about("stream")[0])).kill()
+                # In the sandbox, process ids are others.
+                supervisors = [
+                    each for each in psutil.Process(front.pid).children(recursive=True) if SUPERVISOR in each.cmdline()
+                ]
+                supervisors[-1].kill()
                 assert waited(lambda: "off" in front.run("%autogen kernel", "kernel").text)
         if way == "resume":
             front.restart()
