@@ -19,15 +19,10 @@ from autogen_nb.kernels.request import ExecuteRequest
 
 _INSIDE = Path(__file__).parent / "inside"
 _POLICY = Path(__file__).parent.parent / "core" / "policy"
-_MODULE_NAMES = (
-    *("encode", "fingerprints", "lost_values", "output_stream", "overlay_env"),
-    *("pickles", "repair", "service"),
-)
-_MODULES = {name: _INSIDE / f"{name}.py" for name in _MODULE_NAMES}
-_GUARD_MODULES = (
-    *("guard", "audit_events", "guard_questions", "guard_process_view"),
-    *("checkpoint", "lost_threads", "idle_pools"),
-)
+_NAMES = ("encode", "fingerprints", "lost_values", "output_stream", "overlay_env", "pickles", "repair", "service")
+_MODULES = {name: _INSIDE / f"{name}.py" for name in _NAMES}
+_CHECKPOINT_MODULES = ("checkpoint", "lost_threads", "idle_pools")
+_GUARD_MODULES = ("guard", "audit_events", "guard_questions", "guard_process_view", *_CHECKPOINT_MODULES)
 _GUARD = {
     **{name: _INSIDE / f"{name}.py" for name in _GUARD_MODULES},
     **{name: _POLICY / f"{name}.py" for name in ("path_scope", "permissions")},

@@ -23,6 +23,7 @@ _SAFE_NAMES = re.compile(r"asyncio_|IPythonHistorySavingThread|zarr_io|fsspecIO"
 # its temporary files. The system cuts the names.
 _SAFE_NATIVE_NAMES = ("jemalloc_bg_thd", "polars-ooc-clea")
 _SAFE_CLASSES = ("TMonitor",)
+# Libraries that give their threads names.
 _NAMING = ("libzmq", "_polars_runtime")
 _STACK_SIZE = 2**16
 # OpenBLAS's threads keep running for about 30 ms after their work.
@@ -75,7 +76,7 @@ class LostThreads:
             maps = maps or _maps()
             libraries = {library for library in _libraries(number, maps) if not _COMMON_LIBRARIES.match(library)}
             if name == _name(os.getpid()):
-                # A stack may contain old addresses, but these libraries give their threads names.
+                # An unnamed thread has such an address only because its stack was in use before.
                 libraries = {library for library in libraries if not library.startswith(_NAMING)} or libraries
             if not libraries and not _name(number):
                 # The thread has ended.

@@ -38,6 +38,8 @@ _TRACKER_SECONDS = 2.0
 _TRACKER = b"resource_tracker import main"
 _FEW_PROCESSES = 100
 _MOST_CHECKPOINTS = 20
+# The first one and the last one.
+_FEWEST_CHECKPOINTS = 2
 # Checkpoints may use a quarter of the free memory, or of the memory limit if that is lower.
 _SHARE = 4
 # After a measurement that took longer, the supervisor measures less often, so that it uses 5 % of its time at most.
@@ -158,14 +160,16 @@ class Checkpoints:
             self._tell(b"answer %d" % (number in self._ends))
             return child
         if number in self._ends:
+            # Reading a message of the kernel may drop one of `_ends`.
+            pid, end = self._ends.pop(number)
             if child:
-                copies = dict(self._ends)
-                _end_all(self.copies)
+                others = set(self._ends)
+                _end_all({*self.copies, pid})
                 # What the kernel has announced meanwhile has ended with it.
                 self._read_kernel()
-                for other in self._ends.keys() - copies:
+                for other in self._ends.keys() - others:
                     self._drop(other)
-            pid, end = self._ends[number]
+            self._ends[number] = pid, end
             try:
                 os.write(end, new or digits)
             except OSError:
@@ -227,9 +231,11 @@ class Checkpoints:
         """
         is_measured = measure and time.monotonic() >= self._measure_at
         dropped = []
-        while len(self._ends) > _MOST_CHECKPOINTS or (is_measured and self._uses_too_much()):
+        while len(self._ends) > _MOST_CHECKPOINTS or (
+            is_measured and len(self._ends) > _FEWEST_CHECKPOINTS and self._uses_too_much()
+        ):
             is_too_many, numbers = len(self._ends) > _MOST_CHECKPOINTS, sorted(self._ends)
-            kept = self._kept if self._kept in numbers else numbers[-2:][0]
+            kept = self._kept if self._kept in numbers else numbers[-2]
             # The earlier ones become sparse first.
             gaps = [
                 ((later - earlier) / (numbers[-1] - number), number)
