@@ -62,7 +62,8 @@ class ChatCell:
         self._where = where
         self._notebook = stage.notebook
         self._view = stage.view
-        self._uses_entered_model = self._reply_begun = False
+        self._spec: Any = None
+        self._reply_begun = False
 
     async def run(self) -> ChatResult:
         task = self._notebook.task(self._settings)
@@ -117,19 +118,21 @@ class ChatCell:
         if remark := setting.drop_if_replaced(os.environ):
             self._view.note(remark)
         spec = setting.choose(named, os.environ)
-        self._uses_entered_model = setting.is_from_form(spec)
-        other = setting.form_connection is not None and named not in (None, setting.form_connection.model)
-        # After a failed connection, the person must consent to another request.
-        if spec is None or (self._uses_entered_model and setting.failed and (again or not other)):
-            head = f"{setting.failed} Your task is kept." if setting.failed else NOT_CONFIGURED
+        failure = "" if isinstance(self._stage.person, AbsentPerson) else setting.failure_of(spec)
+        # After a failed request, the person must consent to another one; an explicit -m is consent.
+        if spec is None or (failure and (again or named is None)):
+            head = f"{failure} Your task is kept." if failure else NOT_CONFIGURED
             form = ModelForm(head, setting.proposal(named, os.environ))
             connection = await self._stage.ask(lambda person: person.connection(form))
             if connection.model == "offline":
                 # The choice applies to this task only.
-                spec, self._uses_entered_model = "offline", False
+                spec = "offline"
             else:
                 setting.use_form(connection, os.environ)
-                spec, self._uses_entered_model = setting.choose(connection.model, os.environ), True
+                spec = setting.choose(connection.model, os.environ)
+        if failure:
+            setting.forget_failure()
+        self._spec = spec
         hosts = model_connection.hosts(spec, os.environ)
         for host in hosts:
             if (host, self._settings.share) not in notebook.announced:
@@ -236,9 +239,10 @@ class ChatCell:
                 skipped = len(cell_run.log)
 
     async def _choose_other(self, error: ModelError) -> Model:
-        if not self._uses_entered_model or self._reply_begun or isinstance(self._stage.person, AbsentPerson):
+        setting = self._notebook.model_setting
+        if not setting.is_from_form(self._spec) or self._reply_begun or isinstance(self._stage.person, AbsentPerson):
             raise _with_way_out(error, _WAY_OUT) from error
-        self._notebook.model_setting.failed = str(error)
+        setting.record_failure(self._spec, str(error))
         try:
             return await self._choose_model(again=True)
         except ChatUnfinished:

@@ -26,13 +26,23 @@ class ModelSetting:
         self._defaults = defaults
         self._known: dict[str, str] = {}
         self.form_connection: ModelConnection | None = None
-        self.failed = ""
+        self._failure: tuple[Any, str] = None, ""
 
     def use_form(self, connection: ModelConnection, environ: Mapping[str, str]) -> None:
-        self.form_connection, self.failed, self._known = connection, "", self._values(environ)
+        self.form_connection, self._known = connection, self._values(environ)
 
     def forget(self) -> None:
-        self.form_connection, self.failed, self._known = None, "", {}
+        self.form_connection, self._known = None, {}
+
+    def record_failure(self, spec: Any, error: str) -> None:
+        self._failure = spec, error
+
+    def forget_failure(self) -> None:
+        self._failure = None, ""
+
+    def failure_of(self, spec: Any) -> str:
+        """Returns the error of the last request to the form's server, if it had this model and key; otherwise ""."""
+        return self._failure[1] if spec is not None and spec == self._failure[0] else ""
 
     def drop_if_replaced(self, environ: Mapping[str, str]) -> str:
         """Forgets the form, or the form's model, if a later setting replaces it; returns a notice, or ""."""

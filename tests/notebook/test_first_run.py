@@ -174,3 +174,42 @@ def test_a_busy_server_is_reported_and_can_be_stopped(fresh: FrontEnd, model: Fa
     assert "stops it" in status
     assert len(cell.error.splitlines()) == 1
     assert len(model.requests) == 1
+
+
+OPTION = "%%autogen -m gpt-9{}\nGo."
+CONFIG = "%config AutogenMagics.model = '{}'"
+VARIABLE = "%env AUTOGEN_NB_MODEL={}"
+
+
+@pytest.mark.parametrize("way", ["Stop", "timeout", "interrupt"])
+@pytest.mark.parametrize("source", [OPTION, CONFIG, VARIABLE], ids=["option", "config", "variable"])
+def test_a_refused_model_is_only_that_cells(unset: FrontEnd, source: str, way: str) -> None:
+    def known(request: Received) -> str | FakeReply:
+        return "Fine." if request.body["model"] == "gpt-walk" else FakeReply(status=404, error="no such model")
+
+    with FakeOpenAI(known) as server:
+        first = unset.start("%%autogen\nGo.", "first")
+        fill(unset, server.base_url, model="gpt-walk")
+        unset.finish(first)
+        wait = " --human-timeout 1" if way == "timeout" else ""
+        if source != OPTION:
+            unset.run(source.format("gpt-9"), "source")
+        refused = unset.start(OPTION.format(wait) if source == OPTION else f"%%autogen{wait}\nGo.", "refused")
+        unset.asked("Use this server")
+        if way == "Stop":
+            unset.click("Stop")
+        elif way == "interrupt":
+            unset.interrupt()
+        unset.finish(refused)
+        explicit = unset.run("%%autogen -m gpt-walk\nGo.", "explicit")
+        if source != OPTION:
+            unset.run(source.format("gpt-walk"), "source")
+        new = unset.run("%%autogen --new\nGo.", "new")
+        again = unset.start("%%autogen -m gpt-9\nGo.", "again")
+        unset.asked("Use this server")
+        unset.click("Stop")
+        unset.finish(again)
+
+        assert [each.status for each in (first, refused, explicit, new, again)] == ["ok", "error", "ok", "ok", "error"]
+        models = [request.body["model"] for request in server.requests]
+        assert models[models.index("gpt-9") :] == ["gpt-9", "gpt-walk", "gpt-walk", "gpt-9"]

@@ -52,8 +52,8 @@ def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, 
 def _shown(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -> DisplayData:
     remarks = [first, setting.drop_if_replaced(environ)]
     rows = setting.rows(environ)
-    if setting.failed:
-        remarks.append(f"The last request failed: {setting.failed}")
+    if failure := setting.failure_of(setting.choose(None, environ)):
+        remarks.append(f"The last request failed: {failure}")
     remarks.append(_WAYS if rows else _NO_MODEL)
     parts = [table(("what", "is", "by"), rows, kind="model")] if rows else []
     parts += [line(visible(remark), kind="model") for remark in remarks if remark]
