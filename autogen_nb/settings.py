@@ -267,11 +267,15 @@ class Settings(Configurable):
         if confirm == "always":
             way_out = "choose risky or never, or use autogen-nb chat"
             raise ConfigError(f"the run is unattended, so --confirm always would refuse all code: {way_out}")
+        self.check_saved()
+        return self.with_options(confirm=confirm)
+
+    def check_saved(self) -> None:
+        """Raises ConfigError if a value contains a token, which a session or a journal would save."""
         address = urlsplit(self.kernel)
         if address.scheme in ("http", "https") and ("token" in address.query or address.username):
             way_out = "leave it out, and put it into AUTOGEN_NB_KERNEL_TOKEN"
             raise ConfigError(f"the address of --kernel contains a token, which would be saved: {way_out}")
-        return self.with_options(confirm=confirm)
 
     def to_json(self) -> dict[str, Any]:
         """The values that apply to a cell, for `from_json`."""

@@ -26,8 +26,9 @@ _WIDTH = 100
     budget="The limit for all rows together, such as '2 USD' or '500k tokens'. [no limit]",
 )
 @click.option("--outputs", multiple=True, help="Variables of the agent that become columns. [may be repeated]")
-@click.option("--on", "client", metavar="ADDRESS", help="The scheduler of a Dask cluster. [a cluster on this machine]")
-@click.option("--workers", type=click.IntRange(1), help="Workers on this machine. [one for each processor]")
+@click.option("--answer", default="answer", help="The column of the answers.", show_default=True)
+@click.option("--on", "client", metavar="ADDRESS", help="The scheduler of a Dask cluster. [this process]")
+@click.option("--workers", type=click.IntRange(1), help="Rows at the same time. [one for each processor]")
 @click.option("--retry-failed", is_flag=True, help="Run the failed rows of an earlier command again.")
 def map_rows(task: str, out: Path, data: tuple[Path, ...], **options: Any) -> int:
     """Runs TASK once for each row of a table, unattended; {column} in TASK stands for the row's value.

@@ -1,8 +1,9 @@
 """`map`: one chat for each row of a table, on a Dask cluster.
 
 1. Each result is written to the call's journal, a file that the same call reads later to run only the missing rows.
-2. If a worker dies, Dask runs its rows on other workers.
-3. Neither the arguments of a row nor the journal contain API keys: workers read them from their own environment.
+2. Without a client, a cluster in this process runs the rows in threads: it starts at once, and a person can be asked.
+3. If a worker of another cluster dies, Dask runs its rows on other workers.
+4. Neither the arguments of a row nor the journal contain API keys: other workers read them from their environment.
 """
 
 import logging
@@ -10,6 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -30,13 +32,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from distributed import Client, Future
 
-    from autogen_nb.many.row_chat import RowCall
+    from autogen_nb.many.row_chat import RowCall, RowHuman
 
 OPTIONS = ("model", "confirm", "budget", "sandbox", "net", "kernel", "max_turns", "block_timeout", "share")
-RESULTS = ("status", "answer", "tokens", "cost", "seconds", "error", "session")
+_STATUS, _MEASURES = "status", ("tokens", "cost", "seconds", "error", "session")
 _DIGITS = 8
-_RETRIES = 2
-"""How often a row runs again because its worker died, in our own cluster."""
 
 
 def map(  # noqa: A001 - `autogen_nb` exports this name
@@ -47,6 +47,7 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
     workers: int | None = None,
     inputs: Mapping[str, Any] | None = None,
     outputs: Iterable[str] = (),
+    answer: str = "answer",
     out: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     on_row: Callable[[dict[str, Any], int, int], object] | None = None,
@@ -55,8 +56,7 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
 ) -> "pd.DataFrame":
     """Runs one chat for each row, on a Dask cluster, and returns a table of the results.
 
-    Each result is stored when its row ends, and the same call again runs only the rows that are missing. A script needs
-    ``if __name__ == "__main__":`` around the call, since the workers are new processes.
+    Each result is stored when its row ends, and the same call again runs only the rows that are missing.
 
     Parameters
     ----------
@@ -66,15 +66,17 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
         A DataFrame of pandas or polars, an Arrow table, dicts, or the path of a CSV file.
     client
         A Dask client, or the address of a Dask scheduler. The workers need `autogen_nb`, and environment variables with
-        the models' keys. By default, a cluster on this machine runs until the call ends.
+        the models' keys. By default, the rows run in threads of this process, each with a kernel of its own.
     workers
-        The number of workers in the cluster on this machine; by default one for each processor.
+        The number of rows that run at the same time in this process; by default one for each processor.
     inputs
         Values that the kernel of each row gets, by name. If one is a Dask collection, `client` is by default
         Dask's current client.
     outputs
         Variables of the agent's kernel that become columns. A value is text, a number, a list or a dict; a DataFrame
         becomes a list of its rows.
+    answer
+        The name of the column with the answers.
     out
         The file for the table, ``.csv`` or ``.parquet``: new, or from an earlier call. The journal is beside this file.
     retry_failed
@@ -86,13 +88,14 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
         `map` then raises `ChatUnfinished`.
     **options
         The options of a cell: `model`, `confirm`, `budget`, `sandbox`, `net`, `kernel`, `max_turns`, `block_timeout`
-        and `share`. `confirm` must be "risky", or "never" with a sandbox. The budget is for all rows together, and for
-        earlier calls with the same arguments; when it is reached, later rows have the status "not run".
+        and `share`. Nobody is asked: without a sandbox, a row with code fails unless `confirm` is "risky", and "never"
+        needs a sandbox. The budget is for all rows together, and for earlier calls with the same arguments; when it
+        is reached, later rows have the status "not run".
 
     Returns
     -------
     DataFrame
-        The columns of the rows, then ``status`` ("done", "failed" or "not run"), ``answer``, the outputs, ``tokens``,
+        The columns of the rows, then ``status`` ("done", "failed" or "not run"), the answer, the outputs, ``tokens``,
         ``cost`` (US dollars, None if it is unknown), ``seconds``, ``error`` and ``session``.
 
     Raises
@@ -102,76 +105,208 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
     SessionError
         If the journal is damaged, or another call uses the journal.
     """
+    call = prepare(
+        task,
+        rows,
+        client=client,
+        workers=workers,
+        inputs=inputs,
+        outputs=outputs,
+        answer=answer,
+        out=out,
+        retry_failed=retry_failed,
+        **options,
+    )
+    return call.run(on_row=on_row, on_start=on_start)
+
+
+class Problems(list[str]):
+    """Collects errors of a call, so that one error lists them all."""
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        try:
+            yield
+        except ConfigError as error:
+            self.append(str(error))
+
+    def check(self) -> None:
+        if self:
+            raise ConfigError(self[0] if len(self) == 1 else "\n".join(f"- {problem}" for problem in self))
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCall:
+    """A call of `map` whose arguments are valid; `model` is the rows' model in this process."""
+
+    task: str
+    table: Sequence[Mapping[str, Any]]
+    tasks: Sequence[str]
+    inputs: Mapping[str, Any]
+    names: tuple[str, ...]
+    answer: str
+    path: Path | None
+    retry_failed: bool
+    client: "Client | str | None"
+    workers: int | None
+    model: Any
+    options: Mapping[str, Any]
+    budget: str
+
+    def run(
+        self,
+        *,
+        on_row: Callable[[dict[str, Any], int, int], object] | None = None,
+        on_start: Callable[[Callable[[], None]], object] | None = None,
+        human: "RowHuman | None" = None,
+    ) -> "pd.DataFrame":
+        """Runs the rows; `human`, if given, answers the questions of the rows that run in this process."""
+        from dask.tokenize import tokenize
+
+        from autogen_nb.many.row_chat import RowCall
+
+        identity = [self.options, self.names, tokenize(dict(self.inputs)) if self.inputs else ""]
+        name = f"map-{digest(self.task, identity)[:_DIGITS]}"
+        keys = row_keys(self.tasks, self.table, identity)
+        with closing(_journal(self.path, name)) as journal:
+            current_keys = set(keys)
+            records = [record for _, record in journal.values if record["key"] in current_keys]
+            results = {record["key"]: record for record in records}
+            end_statuses = ("done",) if self.retry_failed else ("done", "failed")
+            missing = [at for at, key in enumerate(keys) if results.get(key, {}).get("status") not in end_statuses]
+            call = RowCall(name, f"{name}-{uuid4().hex}", self.options, self.names, self.budget)
+            spent = sum(record["tokens"] for record in records), sum(record["cost"] or 0.0 for record in records)
+            done = len(keys) - len(missing)
+            rows_left = [(at, keys[at], self.tasks[at]) for at in missing]
+            with closing(self._run(call, rows_left, spent, on_start, human)) as finished_rows:
+                for at, result in finished_rows:
+                    results[keys[at]] = record = {"key": keys[at], **result}
+                    journal.append(record)
+                    done += 1
+                    if on_row is not None:
+                        on_row(self._columns(self.table[at], record), done, len(keys))
+        rows = [self._columns(row, results[key]) for row, key in zip(self.table, keys, strict=True)]
+        return _write(rows, self.path)
+
+    def _columns(self, row: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            **row,
+            _STATUS: record["status"],
+            self.answer: record["answer"],
+            **{name: record["outputs"].get(name) for name in self.names},
+            **{name: record[name] for name in _MEASURES},
+        }
+
+    def _run(
+        self,
+        call: "RowCall",
+        rows: Sequence[tuple[int, str, str]],
+        spent: tuple[int, float],
+        on_start: Callable[[Callable[[], None]], object] | None,
+        human: "RowHuman | None",
+    ) -> Generator[tuple[int, dict[str, Any]]]:
+        if not rows:
+            return
+        from autogen_nb.many.row_chat import LocalCall, end_rows, local_calls
+        from autogen_nb.many.shared_limits import SharedLimits
+
+        with ExitStack() as stack:
+            if self.client is None:
+                client = stack.enter_context(_embedded_cluster(min(self.workers or os.cpu_count() or 1, len(rows))))
+                local_calls[call.limits] = LocalCall(client, self.model, human)
+                stack.callback(local_calls.pop, call.limits)
+            else:
+                client = stack.enter_context(_client(self.client)) if isinstance(self.client, str) else self.client
+            limits = SharedLimits(call.limits, client)
+            limits.begin(*spent)
+            # Dask repeats a task of the graph if its worker dies; scattered values would be lost.
+            values: Future[Any] = client.submit(dict, self.inputs, key=f"{call.limits}-inputs")
+            queue = _Queue(client, call, values, rows)
+            if on_start is not None:
+                on_start(queue.stop)
+            try:
+                client.replicate([values])
+                yield from queue.results()
+            finally:
+                # After `limits.end()`, rows that still run send no further request.
+                with suppress(Exception):
+                    queue.cancel()
+                    limits.end()
+                    # On another machine, the end of a running block could take long.
+                    client.run(end_rows, call.limits, on_error="ignore", wait=self.client is None)
+
+
+def prepare(
+    task: str,
+    rows: Any,
+    *,
+    client: "Client | str | None" = None,
+    workers: int | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    outputs: Iterable[str] = (),
+    answer: str = "answer",
+    out: str | os.PathLike[str] | None = None,
+    retry_failed: bool = False,
+    attended: bool = False,
+    **options: Any,
+) -> PreparedCall:
+    """Checks the arguments of `map`, and raises one ConfigError for all problems; `attended` if a person is asked.
+
+    In this process, the model may also be a configuration with a key.
+    """
     _check_installed()
-    table = read_rows(rows)
-    tasks = [fill_task(task, row, number) for number, row in enumerate(table)]
-    names = checked("outputs", list(outputs), "map: ")
-    for_workers, settings = _options(options)
-    _check_columns(table, names)
-    path = None if out is None else _checked_out(Path(out).expanduser())
-    if client is None:
-        _check_local_workers(settings)
-    from dask.tokenize import tokenize
-
-    from autogen_nb.many.row_chat import RowCall
-
-    values = dict(inputs or {})
+    problems, table, tasks, names, path = Problems(), list[dict[str, Any]](), list[str](), list[str](), None
+    settings, model, values = Settings(), options.pop("model", None), dict(inputs or {})
+    with problems.collected():
+        table = read_rows(rows)
+        tasks = [fill_task(task, row, number) for number, row in enumerate(table)]
+    with problems.collected():
+        names = checked("outputs", list(outputs), "map: ")
+        _check_columns(table, names, checked("answer", answer, "map: "))
+    with problems.collected():
+        path = None if out is None else _checked_out(Path(out).expanduser())
     if client is None and cluster_of(values) is not None:
         from distributed import Client
 
         client = Client.current()
-    identity = [settings.model, for_workers, names, tokenize(values) if values else ""]
-    name = f"map-{digest(task, identity)[:_DIGITS]}"
-    keys = row_keys(tasks, table, identity)
-    with closing(_journal(path, name)) as journal:
-        current_keys = set(keys)
-        records = [record for _, record in journal.values if record["key"] in current_keys]
-        results = {record["key"]: record for record in records}
-        end_statuses = ("done",) if retry_failed else ("done", "failed")
-        missing = [at for at, key in enumerate(keys) if results.get(key, {}).get("status") not in end_statuses]
-        call = RowCall(name, f"{name}-{uuid4().hex}", for_workers, tuple(names), settings.budget)
-        spent = sum(record["tokens"] for record in records), sum(record["cost"] or 0.0 for record in records)
-        done = len(keys) - len(missing)
-        rows_left = [(at, keys[at], tasks[at]) for at in missing]
-        with closing(_run(call, values, rows_left, client, workers, spent, on_start)) as finished_rows:
-            for at, result in finished_rows:
-                results[keys[at]] = record = {"key": keys[at], **result}
-                journal.append(record)
-                done += 1
-                if on_row is not None:
-                    on_row(_columns(table[at], record, names), done, len(keys))
-    return _write([_columns(row, results[key], names) for row, key in zip(table, keys, strict=True)], path)
+    if isinstance(model, Mapping) and client is not None:
+        problems.append("map: on a cluster, model must be a name; put its configuration into OAI_CONFIG_LIST")
+    with problems.collected():
+        name = model_connection.resolved(model, os.environ).model if isinstance(model, Mapping) else model
+        settings = _settings(options | {"model": name}, attended=attended)
+        if client is None:
+            settings.target(Settings().where).check(Path.cwd())
+            if not isinstance(model, Mapping):
+                model = model_connection.choose(settings.model or None, None, os.environ)
+            if model is None:
+                raise ConfigError(model_connection.NO_MODEL)
+            if settings.budget:
+                budgeted(model_for(model), Budget.parse(settings.budget))
+    problems.check()
+    for_rows = {name: value for name, value in settings.options.items() if name != "budget"}
+    for_rows |= {"model": settings.model} if settings.model else {}
+    return PreparedCall(
+        task, table, tasks, values, tuple(names), answer, path, retry_failed, client, workers, model, for_rows,
+        settings.budget,
+    )  # fmt: skip
 
 
-def _options(values: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
-    """The options for the workers, and the settings that result from them on this machine."""
+def _settings(values: Mapping[str, Any], *, attended: bool) -> Settings:
+    """The settings of the rows, as they result on this machine."""
     if unknown := sorted(values.keys() - {*OPTIONS}):
         raise ConfigError(f"map: there is no option {unknown[0]!r}; the options are {', '.join(OPTIONS)}")
-    if not isinstance(values.get("model") or "", str):
-        raise ConfigError("map: model must be a name; put a configuration, which may have a key, into OAI_CONFIG_LIST")
     options = Settings.from_options("", "map: ", **values)
     wall = options.target(Settings().where).kind.wall
-    if options.confirm != "risky" and not wall:
+    if options.confirm == "never" and not wall and not attended:
         way_out = "set `confirm` to risky (code that is not clearly harmless fails its row), or use a sandbox"
         raise ConfigError(f"map: nobody is there to approve code: {way_out} (bwrap or docker)")
-    options = options.unattended()
-    settings = Settings().for_cell(options, attended=False, sandboxed=wall, policy=run.policy())
-    for_workers = {name: value for name, value in options.options.items() if name != "budget"}
-    return for_workers | ({"model": settings.model} if settings.model else {}), settings
+    options.check_saved()
+    return Settings().for_cell(options, attended=attended, sandboxed=wall, policy=run.policy())
 
 
-def _check_local_workers(settings: Settings) -> None:
-    """Raises an error if workers on this machine would fail with these settings."""
-    settings.target(Settings().where).check(Path.cwd())
-    spec = model_connection.choose(settings.model or None, None, os.environ)
-    if spec is None:
-        raise ConfigError(model_connection.NO_MODEL)
-    if settings.budget:
-        budgeted(model_for(spec), Budget.parse(settings.budget))
-
-
-def _check_columns(table: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
-    taken = sorted({*RESULTS, *names} & {name for row in table for name in row}) + sorted({*RESULTS} & {*names})
+def _check_columns(table: Iterable[Mapping[str, Any]], names: Iterable[str], answer: str) -> None:
+    results, outputs = {_STATUS, answer, *_MEASURES}, {*names}
+    taken = sorted((results | outputs) & {name for row in table for name in row}) + sorted(results & outputs)
     if taken:
         raise ConfigError(f"map: {taken[0]!r} is the name of a column of the results; rename the column or the output")
 
@@ -192,11 +327,10 @@ def _journal_path(out: Path) -> Path:
 
 def _check_installed() -> None:
     try:
-        import cryptography  # noqa: F401  # for the certificates of our own cluster
         import distributed  # noqa: F401  # checks only that it is installed
         import pandas as pd  # noqa: F401  # checks only that it is installed
     except ImportError as error:
-        raise ConfigError("map needs Dask and pandas: pip install 'autogen-nb[many]'") from error
+        raise ConfigError("map needs Dask and pandas: pip install 'autogen-nb[data]'") from error
 
 
 def _journal(out: Path | None, name: str) -> LogFile:
@@ -209,44 +343,6 @@ def _journal(out: Path | None, name: str) -> LogFile:
         return LogFile(path)
     except SessionError as error:
         raise SessionError(f"the journal {str(path)!r} cannot be used; another call may use it ({error})") from error
-
-
-def _run(
-    call: "RowCall",
-    inputs: Mapping[str, Any],
-    rows: Sequence[tuple[int, str, str]],
-    where: "Client | str | None",
-    workers: int | None,
-    spent: tuple[int, float],
-    on_start: Callable[[Callable[[], None]], object] | None,
-) -> Generator[tuple[int, dict[str, Any]]]:
-    if not rows:
-        return
-    from autogen_nb.many.row_chat import end_kernels
-    from autogen_nb.many.shared_limits import SharedLimits
-
-    with ExitStack() as stack:
-        if where is None:
-            client = stack.enter_context(_own_cluster(min(workers or os.cpu_count() or 1, len(rows))))
-        else:
-            client = stack.enter_context(_client(where)) if isinstance(where, str) else where
-        limits = SharedLimits(call.limits, client)
-        limits.begin(*spent)
-        # Dask repeats a task of the graph if its worker dies; scattered values would be lost.
-        values: Future[Any] = client.submit(dict, inputs, key=f"{call.limits}-inputs")
-        queue = _Queue(client, call, values, rows)
-        if on_start is not None:
-            on_start(queue.stop)
-        try:
-            client.replicate([values])
-            yield from queue.results()
-        finally:
-            # After `limits.end()`, rows that still run send no further request.
-            with suppress(Exception):
-                queue.cancel()
-                limits.end()
-                # `wait=False`, because the end of a running block could take long.
-                client.run(end_kernels, call.limits, on_error="ignore", wait=False)
 
 
 class _Queue:
@@ -265,7 +361,7 @@ class _Queue:
         self._values = values
         self._waiting = deque(rows)
         self._futures: dict[Future[dict[str, Any]], int] = {}
-        self._completed = as_completed([])
+        self._completed = as_completed([], loop=client.loop)
         self._is_stopped = False
 
     def results(self) -> Generator[tuple[int, dict[str, Any]]]:
@@ -303,28 +399,35 @@ class _Queue:
 
 
 @contextmanager
-def _own_cluster(workers: int) -> Iterator["Client"]:
+def _embedded_cluster(threads: int) -> Iterator["Client"]:
     import dask
     from distributed import Client, LocalCluster
+    from distributed.comm.inproc import global_manager
 
+    # Otherwise Dask opens a socket to 8.8.8.8 to find this machine's address, and warns if the machine is offline.
+    global_manager._ip = global_manager._ip or "127.0.0.1"  # noqa: SLF001  # see above
     options = {
-        "distributed.scheduler.allowed-failures": _RETRIES,
         # By default, Dask stores profiles of an hour and a thousand messages, which only its developers need.
         "distributed.worker.profile.enabled": False,
         "distributed.admin.low-level-log-length": 20,
+        # Dask's HTTP servers cannot be turned off; without routes they tell nothing.
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
     }
     with (
         dask.config.set(options),
         LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            # Without certificates, every user of this machine could run code in the workers.
-            security=True,
+            processes=False,
+            n_workers=1,
+            threads_per_worker=threads,
+            memory_limit=None,
             scheduler_kwargs={"dashboard": False},
             dashboard_address="127.0.0.1:0",
+            worker_dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
         ) as cluster,
-        Client(cluster) as client,
+        # The notebook's own client, if any, stays the default.
+        Client(cluster, set_as_default=False) as client,
     ):
         yield client
 
@@ -351,16 +454,6 @@ def _result(future: "Future[dict[str, Any]]") -> dict[str, Any]:
     if isinstance(error, KilledWorker):
         return not_run("each worker that ran this row died") | {"status": "failed"}
     return not_run(f"the worker cannot run the row: {type(error).__name__}: {error}")
-
-
-def _columns(row: Mapping[str, Any], record: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    first, rest = RESULTS[:2], RESULTS[2:]
-    return {
-        **row,
-        **{name: record[name] for name in first},
-        **{name: record["outputs"].get(name) for name in names},
-        **{name: record[name] for name in rest},
-    }
 
 
 def _write(table: list[dict[str, Any]], path: Path | None) -> "pd.DataFrame":

@@ -1,4 +1,4 @@
-"""Runs the chat for one row on a Dask worker, without a person.
+"""Runs the chat for one row on a Dask worker.
 
 1. A kernel runs the code of one row at a time, and rows that run together have kernels of their own.
 2. After a row, the kernel goes back to its checkpoint before the row's first block; without one, a new kernel starts.
@@ -10,19 +10,20 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
-from distributed import get_client, secede
+from distributed import Client, get_client, secede
 
 from autogen_nb import run, sessions
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.code_pair import code_pair, last_answer
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
+from autogen_nb.core.people import Human
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, ConfigError, NobodyThere, TransferError
 from autogen_nb.events import INCOMPLETE, ApprovalAsked, EffectAsked, Ended, ModelReplied, Recorded
@@ -43,6 +44,7 @@ _REACHED = "the budget is reached: {} are spent"
 _REFUSED = (
     "the code needs a person's approval, and nobody is there ({}); to run it, use a sandbox, and set `confirm` to never"
 )
+_UNREAD = "the code needs a person's approval, and nobody is there; set `confirm` to risky, or use a sandbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,23 @@ class RowCall:
     options: Mapping[str, Any]
     outputs: tuple[str, ...] = ()
     budget: str = ""
+
+
+RowHuman: TypeAlias = Callable[[int, str], Human]
+"""Returns who answers the questions of the row with this number, from 0, and this task."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalCall:
+    """What rows in the caller's process use. Its model may contain an API key, so it is no part of Dask's graph."""
+
+    client: Client
+    model: Any
+    human: RowHuman | None
+
+
+local_calls: dict[str, LocalCall] = {}
+"""The calls whose rows run in this process, by the names of their limits."""
 
 
 def not_run(error: str) -> dict[str, Any]:
@@ -93,7 +112,9 @@ def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, tas
     # Whatever fails here, the other rows go on.
     except Exception as error:  # noqa: BLE001  # see above
         result["error"] = _sentence(error)
-        result["status"] = "failed" if any(isinstance(event, ModelReplied) for event in log) else "not run"
+        is_stopped = isinstance(error, ChatUnfinished) and error.reason == "stopped"
+        has_reply = any(isinstance(event, ModelReplied) for event in log)
+        result["status"] = "failed" if has_reply and not is_stopped else "not run"
     replies = [event for event in log if isinstance(event, ModelReplied) and not event.cached]
     costs = [reply.cost for reply in replies]
     result["tokens"] = sum(reply.usage.total_tokens for reply in replies if reply.usage)
@@ -102,10 +123,13 @@ def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, tas
     return result
 
 
-async def end_kernels(limits: str) -> None:
+async def end_rows(limits: str) -> None:
+    """Cancels the rows of a call that still run, and ends the call's kernels."""
     with _lock:
         slots = [slot for slot in _slots if slot.call.limits == limits]
         _slots.difference_update(slots)
+    for slot in slots:
+        slot.cancel()
     await asyncio.gather(*[asyncio.wrap_future(run.engine.submit(slot.end())) for slot in slots])
 
 
@@ -119,23 +143,41 @@ class _Slot:
         target = options.target(Settings().where)
         self._cwd = Path.cwd()
         target.check(self._cwd)
-        self._settings = Settings().for_cell(options, attended=False, sandboxed=target.kind.wall, policy=run.policy())
-        self.limits = SharedLimits(call.limits, get_client())
+        local = local_calls.get(call.limits)
+        self._human = local.human if local else None
+        attended = self._human is not None
+        self._settings = Settings().for_cell(
+            options, attended=attended, sandboxed=target.kind.wall, policy=run.policy()
+        )
+        self.limits = SharedLimits(call.limits, local.client if local else get_client())
         self._budget = SharedBudget(call.budget, self.limits) if call.budget else None
-        spec = model_connection.choose(self._settings.model or None, None, os.environ)
-        if spec is None:
+        self._spec = local.model if local else model_connection.choose(self._settings.model or None, None, os.environ)
+        if self._spec is None:
             raise ConfigError(f"on this worker, {model_connection.NO_MODEL}")
-        self._spec = spec
-        self._model = limited(model_for(spec, empty_reply="refuse"), self.limits, self._budget)
+        self._model = limited(model_for(self._spec, empty_reply="refuse"), self.limits, self._budget)
         self._folder = f"{FILES}/{call.name}"
         writable = Writable(lambda: self._folder, lambda: False)
         self.executor = target.executor(cwd=self._cwd, writable=writable, **self._settings.kernel_options)
         self.is_busy = True
         # The number of the current row's first block in the kernel; 0 before the kernel starts.
         self._first_block = 0
+        self._cancel: Callable[[], object] = lambda: None
 
     def chat(self, key: str, number: int, task: str) -> None:
-        run.engine.call(self._renew())
+        try:
+            asyncio.run(self._chat(key, number, task))
+        except asyncio.CancelledError:
+            raise ChatUnfinished("the row was stopped", reason="stopped") from None
+
+    def cancel(self) -> None:
+        # A row that has just ended has closed its loop.
+        with suppress(RuntimeError):
+            self._cancel()
+
+    async def _chat(self, key: str, number: int, task: str) -> None:
+        loop, current = asyncio.get_running_loop(), asyncio.current_task()
+        self._cancel = lambda: current and loop.call_soon_threadsafe(current.cancel)
+        await run.result(self._renew(), waits="async")
         if self._budget is not None:
             self._budget.row = key
         model = self._model
@@ -147,7 +189,7 @@ class _Slot:
             settings = self._settings
             code = CodeConfig(
                 self.executor,
-                confirm=settings.confirm or "risky",
+                confirm=settings.confirm or "always",
                 output_dir=self._cwd / folder,
                 pictures=model_connection.accepts_images(self._spec),
                 timeout=settings.block_timeout,
@@ -156,9 +198,12 @@ class _Slot:
             user, assistant = code_pair(role, model, code, settings.max_turns)
             message = task + variables_text([describe(*item, share=settings.share) for item in self._inputs.items()])
             nobody = _Nobody()
-            human = RuleBasedApprover(nobody, RulesFile(), scope=code.scope, tell=lambda _: None)
-            chat = TwoAgentChat(user, assistant, ChatOptions(message, silent=True), waits="sync", human=human)
-            run.run_to_completion(chat.hold())
+            person = self._human(number, task) if self._human else nobody
+            human = RuleBasedApprover(
+                person, RulesFile(), scope=code.scope, agents_decide=self._human is None, tell=lambda _: None
+            )
+            chat = TwoAgentChat(user, assistant, ChatOptions(message, silent=True), waits="async", human=human)
+            await chat.hold()
             if nobody.refused:
                 raise NobodyThere(_REFUSED.format(nobody.refused))
         finally:
@@ -222,7 +267,7 @@ class _Nobody(NobodyToAsk):
     refused = ""
 
     def approve(self, question: ApprovalAsked) -> NoReturn:
-        raise NobodyThere(_REFUSED.format("; ".join(question.reasons)))
+        raise NobodyThere(_REFUSED.format("; ".join(question.reasons)) if question.reasons else _UNREAD)
 
     def allow(self, question: EffectAsked) -> EffectJudged:
         self.refused = question.effect.words
@@ -237,7 +282,8 @@ def _remove_empty(cwd: Path, folder: str) -> None:
 def _check_finished(log: list[Recorded]) -> None:
     last = log[-1] if log else None
     if not isinstance(last, Ended) or last.reason not in ("answered", "terminated"):
-        raise ChatUnfinished(last.detail if isinstance(last, Ended) else "the chat has not ended")
+        reason, detail = (last.reason, last.detail) if isinstance(last, Ended) else ("", "the chat has not ended")
+        raise ChatUnfinished(detail, reason=reason)
     if [event.finish_reason for event in log if isinstance(event, ModelReplied)][-1:] == [INCOMPLETE]:
         raise ChatUnfinished("blocks failed or plots are missing, as the answer says")
 

@@ -40,7 +40,8 @@ from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, va
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import resuming, variable_choice
-from autogen_nb.notebook.asking.person import COPY, NOT_CONFIGURED, OFFER, AbsentPerson, ModelForm, approved_each_block
+from autogen_nb.notebook.asking.person import COPY, OFFER, AbsentPerson, approved_each_block
+from autogen_nb.notebook.cell_model import choose_model
 from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
@@ -62,7 +63,7 @@ class ChatCell:
         self._where = where
         self._notebook = stage.notebook
         self._view = stage.view
-        self._spec: Any = None
+        self._spec: Any = ""
         self._reply_begun = False
 
     async def run(self) -> ChatResult:
@@ -113,35 +114,11 @@ class ChatCell:
         return done
 
     async def _choose_model(self, *, again: bool = False) -> Model:
-        notebook, setting = self._notebook, self._notebook.model_setting
-        named = self._settings.options.get("model")
-        if remark := setting.drop_if_replaced(os.environ):
-            self._view.note(remark)
-        spec = setting.choose(named, os.environ)
-        failure = "" if isinstance(self._stage.person, AbsentPerson) else setting.failure_of(spec)
-        # After a failed request, the person must consent to another one; an explicit -m is consent.
-        if spec is None or (failure and (again or named is None)):
-            head = f"{failure} Your task is kept." if failure else NOT_CONFIGURED
-            form = ModelForm(head, setting.proposal(named, os.environ))
-            connection = await self._stage.ask(lambda person: person.connection(form))
-            if connection.model == "offline":
-                # The choice applies to this task only.
-                spec = "offline"
-            else:
-                setting.use_form(connection, os.environ)
-                spec = setting.choose(connection.model, os.environ)
-        if failure:
-            setting.forget_failure()
-        self._spec = spec
-        hosts = model_connection.hosts(spec, os.environ)
-        for host in hosts:
-            if (host, self._settings.share) not in notebook.announced:
-                notebook.announced.add((host, self._settings.share))
-                self._view.note(model_connection.disclosure(host, rows=self._settings.share == "rows"), kind="host")
-        self._settings.pictures = model_connection.accepts_images(spec)
+        self._spec = await choose_model(self._stage, self._settings, again=again)
+        self._settings.pictures = model_connection.accepts_images(self._spec)
         if self._settings.ask_person is None:
-            self._settings.ask_person = model_connection.support_tools(hosts)
-        return notebook.model(spec or "")
+            self._settings.ask_person = model_connection.support_tools(model_connection.hosts(self._spec, os.environ))
+        return self._notebook.model(self._spec)
 
     def _limit_by_budgets(self, model: Model, chat: NotebookConversation) -> Model:
         limits = [text for text in (self._settings.budget, self._settings.policy_budget) if text]

@@ -1,21 +1,39 @@
-"""``%%autogen --each FRAME -o TABLE``: one chat for each row of a table, without a person, on a Dask cluster.
+"""``%%autogen --each FRAME -o TABLE``: one chat for each row of a table.
 
-The cell updates one output: a progress bar, the rows that ended last, and a folded table of failed rows.
+1. The cell updates one output: a progress bar, the rows that ended last, and a folded table of failed rows.
+2. The rows run in threads; their questions go to the cell's thread, which asks one at a time.
 """
 
 import asyncio
+import os
 import threading
 import time
-from collections.abc import Callable, Sized
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from html import escape
 from itertools import takewhile
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from autogen_nb.core.people import Human
+from autogen_nb.effects import EffectJudged
 from autogen_nb.engine import EngineCall
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import NobodyThere
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    EffectAsked,
+    HumanInputAsked,
+    HumanInputGiven,
+)
+from autogen_nb.human.rule_based_approver import RUN_ALL
 from autogen_nb.notebook import variable_choice
+from autogen_nb.notebook.asking.person import AbsentPerson, Person
+from autogen_nb.notebook.cell_model import choose_model
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering import chat_html, styles, tables_html
 from autogen_nb.notebook.view import status_line
@@ -27,7 +45,11 @@ from autogen_nb.settings import OPTIONS, Settings
 if TYPE_CHECKING:
     import pandas as pd
 
-_CELL_OPTIONS = ("each", "retry_failed", "inputs", "outputs")
+    from autogen_nb.many.dask_map import PreparedCall
+
+_CELL_OPTIONS = ("each", "retry_failed", "inputs", "outputs", "answer", "human_timeout")
+_RESULTS = "results"
+"""The variable for the table of results without `-o`."""
 _LATEST = 8
 _MOST_FAILED = 100
 _MOST_COLUMNS = 4
@@ -41,9 +63,10 @@ _END_SECONDS = 15.0
 class RowsTable:
     """The cell's table of the rows that have ended, with a progress bar."""
 
-    def __init__(self, total: int, slot: Slot | None) -> None:
+    def __init__(self, total: int, answer: str, slot: Slot | None) -> None:
         self.rows: list[dict[str, Any]] = []
         self.done, self.total = 0, total
+        self._answer = answer
         self._slot = slot
         self._shown, self._is_current = 0.0, True
 
@@ -96,31 +119,113 @@ class RowsTable:
             return chat_html.bundle("", "", kind="each")
         # The row's own columns come before its status.
         columns = list(takewhile(lambda name: name != "status", rows[0]))[:_MOST_COLUMNS]
-        names = [*columns, "status", "answer"]
+        names = [*columns, "status", self._answer]
         cells = [
             [
                 *(status_line.shortened(str(row.get(name, ""))) for name in names[:-1]),
-                status_line.shortened(str(row["error"] or row["answer"])),
+                status_line.shortened(str(row["error"] or row[self._answer])),
             ]
             for row in rows
         ]
         return tables_html.table(names, cells, kind="each")
 
 
+@dataclass(frozen=True, slots=True)
+class _RowQuestion:
+    """A question of a row; `ask` asks the person, in the cell's thread."""
+
+    ask: Callable[[], Any]
+    answer: Future[Any]
+
+
+class _RowHuman:
+    """Answers the questions of one row's code. "Run all rows" holds for the table, so the rows share `runs_all`."""
+
+    def __init__(
+        self, person: Person, title: str, put: Callable[[_RowQuestion], None], runs_all: threading.Event
+    ) -> None:
+        self._person = person
+        self._title = title
+        self._put = put
+        self._runs_all = runs_all
+
+    async def input(self, question: HumanInputAsked) -> HumanInputGiven:
+        return await self._ask("input", question)  # type: ignore[no-any-return]  # a person's answers are Any
+
+    async def approve(self, question: ApprovalAsked) -> ApprovalGiven:
+        answer: ApprovalGiven = await self._ask("approve", question, ApprovalGiven("run", by=RUN_ALL))
+        if answer.onwards:
+            self._runs_all.set()
+        return answer
+
+    async def allow(self, question: EffectAsked) -> EffectJudged:
+        return await self._ask("allow", question, EffectJudged(allowed=True, by=RUN_ALL))  # type: ignore[no-any-return]  # as above
+
+    async def typed(self, question: CodeInputAsked) -> CodeInputGiven:
+        return await self._ask("typed", question)  # type: ignore[no-any-return]  # as above
+
+    async def _ask(self, method: str, question: object, approval: object = None) -> Any:
+        def ask() -> Any:
+            # The answer to another row's question may approve this one, too.
+            if approval is not None and self._runs_all.is_set():
+                return approval
+            return getattr(self._person.for_row(self._title), method)(question)
+
+        asked = _RowQuestion(ask, Future())
+        self._put(asked)
+        return await asyncio.wrap_future(asked.answer)
+
+
 async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
     """Runs a chat for each row, and assigns the results to the variable of `-o`; a stop keeps the ended rows."""
-    namespace = stage.notebook.namespace
-    rows = variable_choice.named_variables([options.each], namespace, "--each")[options.each]
+    from autogen_nb.many import dask_map
+
+    namespace, setting = stage.notebook.namespace, stage.notebook.model_setting
+    problems, known, rows, inputs = dask_map.Problems(), None, None, dict[str, Any]()
+    unavailable = [name for name in options.options if name not in (*dask_map.OPTIONS, *_CELL_OPTIONS)]
+    if unavailable:
+        flags = ", ".join(OPTIONS[name].metadata["flags"][-1] for name in unavailable)
+        problems.append(f"%%autogen: not available with --each: {flags}")
+    with problems.collected():
+        known = setting.choose(options.options.get("model"), os.environ)
+    with problems.collected():
+        inputs = variable_choice.named_variables(options.inputs, namespace, "--input")
+    with problems.collected():
+        rows = variable_choice.named_variables([options.each], namespace, "--each")[options.each]
+    attended = not isinstance(stage.person, AbsentPerson)
+    values = _values(stage, options) | {"inputs": inputs, "attended": attended}
+    if rows is not None:
+        with problems.collected():
+            # If no model is known, the form asks for one when nothing else is wrong.
+            call = dask_map.prepare(options.task, rows, model=known or ("offline" if attended else None), **values)
+    problems.check()
+    model = await choose_model(stage, options)
+    if model != known:
+        call = dask_map.prepare(options.task, rows, model=model, **values)
+    return await _run(stage, options, call)
+
+
+def _values(stage: CellStage, options: Settings) -> dict[str, Any]:
+    from autogen_nb.many.dask_map import OPTIONS as ROW_OPTIONS
+
+    defaults = stage.notebook.defaults
+    changed = {
+        name: getattr(defaults, name) for name in ROW_OPTIONS if getattr(defaults, name) != OPTIONS[name].default_value
+    }
+    named = {name: value for name, value in options.options.items() if name in ROW_OPTIONS}
+    values = {name: value for name, value in (changed | named).items() if name != "model"}
+    more = {"outputs": options.outputs[1:], "retry_failed": options.retry_failed}
+    return values | more | ({"answer": options.answer} if options.answer else {})
+
+
+async def _run(stage: CellStage, options: Settings, prepared: "PreparedCall") -> "pd.DataFrame":
+    namespace, name = stage.notebook.namespace, (options.outputs or [_RESULTS])[0]
     ended = threading.Event()
-    work, name = _work(stage, options, rows, ended), options.outputs[0]
     slot = None if isinstance(stage.view, PlainCellView) else stage.view.next_slot()
-    shown = RowsTable(len(rows) if isinstance(rows, Sized) and not isinstance(rows, str) else 0, slot)
+    shown = RowsTable(len(prepared.tasks), prepared.answer, slot)
     shown.show()
-    call = EngineCall[Any](work)
-    stopping = stage.person.stopping(f"One chat runs for each row of `{options.each}`, without questions.")
-    stop = None if stopping is None else asyncio.ensure_future(stopping)
-    if stop is not None:
-        stop.add_done_callback(lambda _: call.cancel())
+    call = EngineCall[Any](_work(stage, prepared, ended))
+    questions = _Questions(stage, f"One chat runs for each row of `{options.each}`.", call.cancel)
 
     def tick() -> None:
         stage.view.tick()
@@ -128,7 +233,10 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
 
     try:
         with heartbeat(tick) if stage.waits == "async" else nullcontext():
-            while isinstance(item := call.get(tick) if stage.waits == "sync" else await call.aget(), tuple):
+            while not hasattr(item := call.get(tick) if stage.waits == "sync" else await call.aget(), "columns"):
+                if isinstance(item, _RowQuestion):
+                    await questions.add(item)
+                    continue
                 shown.add(*item)
                 if slot is None:
                     stage.view.note(f"{shown.done} of {shown.total}: {item[0]['status']}")
@@ -141,9 +249,7 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
             stage.view.note(f"`{name}` has the rows that ended. To run the missing rows, run this cell again.")
         raise
     finally:
-        if stop is not None:
-            stop.cancel()
-            await asyncio.wait([stop])
+        await questions.end()
     records: list[Any] = frame.to_dict("records")
     shown.rows, shown.done, shown.total = records, len(frame), len(frame)
     shown.show()
@@ -153,22 +259,65 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
     return frame
 
 
-def _work(stage: CellStage, options: Settings, rows: Any, ended: threading.Event) -> Callable[..., Any]:
-    from autogen_nb.many import dask_map
+class _Questions:
+    """Asks the rows' questions, one at a time; a stop button is shown between them."""
 
-    map_options = dask_map.OPTIONS
-    unavailable = [name for name in options.options if name not in (*map_options, *_CELL_OPTIONS)]
-    if unavailable:
-        flags = ", ".join(OPTIONS[name].metadata["flags"][-1] for name in unavailable)
-        raise ConfigError(f"%%autogen: not available with --each: {flags}")
-    if not options.outputs:
-        raise ConfigError("%%autogen: --each needs -o NAME, the variable for the table of results")
-    defaults = stage.notebook.defaults
-    changed = {
-        name: getattr(defaults, name) for name in map_options if getattr(defaults, name) != OPTIONS[name].default_value
-    }
-    values = changed | {name: value for name, value in options.options.items() if name in map_options}
-    inputs = variable_choice.named_variables(options.inputs, stage.notebook.namespace, "--input")
+    def __init__(self, stage: CellStage, what: str, stop: Callable[[], None]) -> None:
+        self._stage, self._what, self._stop = stage, what, stop
+        self._waiting: list[_RowQuestion] = []
+        self._task: asyncio.Task[None] | None = None
+        if stage.waits == "async":
+            self._changed = asyncio.Event()
+            self._task = asyncio.ensure_future(self._ask_all())
+
+    async def add(self, question: _RowQuestion) -> None:
+        if self._task is None:
+            await self._answer(question)
+        else:
+            self._waiting.append(question)
+            self._changed.set()
+
+    async def end(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _ask_all(self) -> None:
+        while True:
+            stopping = self._stage.person.stopping(self._what)
+            stop = None if stopping is None else asyncio.ensure_future(stopping)
+            if stop is not None:
+                stop.add_done_callback(lambda done: None if done.cancelled() else self._stop())
+            try:
+                await self._changed.wait()
+            finally:
+                if stop is not None:
+                    stop.cancel()
+                    await asyncio.wait([stop])
+            self._changed.clear()
+            while self._waiting:
+                await self._answer(self._waiting.pop(0))
+
+    async def _answer(self, question: _RowQuestion) -> None:
+        try:
+            answer = question.ask()
+            answer = await answer if isinstance(answer, Awaitable) else answer
+        except NobodyThere as error:
+            with suppress(InvalidStateError):
+                question.answer.set_exception(error)
+            return
+        except Exception:
+            self._stop()
+            raise
+        # The row may have ended meanwhile.
+        with suppress(InvalidStateError):
+            question.answer.set_result(answer)
+        if getattr(answer, "decision", "") == "stop" or getattr(answer, "stop", False):
+            self._stop()
+
+
+def _work(stage: CellStage, prepared: "PreparedCall", ended: threading.Event) -> Callable[..., Any]:
+    runs_all = threading.Event()
 
     async def work(put: Callable[[Any], None]) -> Any:
         stops: list[Callable[[], None]] = []
@@ -180,17 +329,16 @@ def _work(stage: CellStage, options: Settings, rows: Any, ended: threading.Event
             if is_stopped:
                 stop()
 
+        def human(number: int, task: str) -> Human:
+            title = f"Row {number + 1}: {status_line.shortened(task)}"
+            return _RowHuman(stage.person, title, put, runs_all)
+
         def run() -> Any:
             try:
-                return dask_map.map(
-                    options.task,
-                    rows,
-                    inputs=inputs,
-                    outputs=options.outputs[1:],
-                    retry_failed=options.retry_failed,
+                return prepared.run(
                     on_row=lambda *row: put(row),
                     on_start=start,
-                    **values,
+                    human=None if isinstance(stage.person, AbsentPerson) else human,
                 )
             finally:
                 ended.set()

@@ -225,11 +225,11 @@ class MagicHandler:
             raise
 
     @contextmanager
-    def _stage(self, waits: run.Waits) -> Iterator[CellStage]:
+    def _stage(self, waits: run.Waits, human_timeout: float | None = None) -> Iterator[CellStage]:
         """Yields the person who answers a command's questions, and a new view, as a `CellStage`."""
         channel, running = self._channel(waits), running_origin(self._shell)
         view = _new_view(channel)
-        with closing(view), self._person(channel, view, running) as person:
+        with closing(view), self._person(channel, view, running, human_timeout) as person:
             yield CellStage(self._notebook, running, person, view, waits)
 
     async def _choose_model(self, words: Sequence[str], waits: run.Waits) -> None:
@@ -255,7 +255,7 @@ class MagicHandler:
         """Runs this cell, or resumes the cell with the id `resumed_cell` ("" if it has no id)."""
         channel = self._channel(waits)
         if options.each:
-            with self._stage(waits) as stage:
+            with self._stage(waits, options.human_timeout or None) as stage:
                 self._notebook.publish(await run_each(stage, options))
             return
         origin = running_origin(self._shell)

@@ -45,4 +45,4 @@ def test_without_dask_it_names_the_extra(
     monkeypatch.setitem(sys.modules, "distributed", None)
 
     assert main(CALL) == 2
-    assert capsys.readouterr().err == "autogen-nb: map needs Dask and pandas: pip install 'autogen-nb[many]'\n"
+    assert capsys.readouterr().err == "autogen-nb: map needs Dask and pandas: pip install 'autogen-nb[data]'\n"

@@ -8,6 +8,7 @@ from typing import Any
 
 import cloudpickle
 import pandas as pd
+import psutil  # type: ignore[import-untyped]
 import pytest
 from distributed import Client, LocalCluster, Variable
 
@@ -217,13 +218,15 @@ def _graph(dask_scheduler: Any) -> bytes:
         ({"rows": pd.DataFrame({"n": [1, None]})}, "row 1 has no value for {n}"),
         ({"rows": [{"n": 1, "status": 2}]}, "'status' is the name of a column of the results"),
         ({"rows": "missing.csv"}, "cannot be read from 'missing.csv'"),
-        *(
-            ({"confirm": confirm}, r"set `confirm` to risky \(.*\), or use a sandbox \(")
-            for confirm in (None, "always", "never")
+        ({"confirm": "never"}, r"set `confirm` to risky \(.*\), or use a sandbox \("),
+        ({"answer": "n"}, "'n' is the name of a column of the results"),
+        (
+            {"task": "Double {m}.", "out": "table.txt", "budget": "much"},
+            r"(?s)^- the task has '{m}'.*\n- map: out is 'table.txt'.*\n- .*the budget is 'much'",
         ),
         ({"budget": "much"}, "the budget is 'much'"),
         ({"out": "table.txt"}, "must end in .csv or .parquet"),
-        ({"model": {"model": "x", "api_key": KEY}}, "model must be a name"),
+        ({"client": "tcp://x:1", "model": {"model": "x", "api_key": KEY}}, "on a cluster, model must be a name"),
     ],
 )
 def test_a_bad_call_starts_nothing(changed: dict[str, Any], problem: str) -> None:
@@ -234,13 +237,31 @@ def test_a_bad_call_starts_nothing(changed: dict[str, Any], problem: str) -> Non
 
 
 @pytest.mark.slow
-def test_a_cluster_of_its_own_ends_with_the_call(server: Server, tmp_path: Path) -> None:
+def test_rows_run_in_this_process_without_a_client(server: Server, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("n,who\n4,Ada\n5,Bo\n")
+    ports, path = list[bool](), tmp_path / "rows.csv"
 
-    table = autogen_nb.map("Ask {who} for {n}.", tmp_path / "rows.csv", workers=2, confirm="never", sandbox="bwrap")
+    def note(*_: Any) -> None:
+        listening = [link for link in psutil.Process().net_connections() if link.status == psutil.CONN_LISTEN]
+        ports.append(any(link.laddr.ip not in ("127.0.0.1", "::1") for link in listening))
+
+    model = {"model": "fake", "base_url": server.fake.base_url, "api_key": KEY}
+    options: dict[str, Any] = {"confirm": "never", "sandbox": "bwrap", "model": model, "on_row": note}
+    table = autogen_nb.map("Ask {who} for {n}.", path, answer="reply", **options)
 
     assert list(table.status) == ["done"] * 2
-    assert list(table.answer) == ["The output is 8.", "The output is 10."]
+    assert list(table.reply) == ["The output is 8.", "The output is 10."]
+    assert [text for text in Path.home().rglob("*.jsonl") if KEY.encode() in text.read_bytes()] == []
+    assert ports == [False, False]
+
+
+def test_only_a_row_with_code_needs_a_person(server: Server) -> None:
+    server.before = lambda task, _: None if "2" in task else "No code.\nTERMINATE"
+
+    table = autogen_nb.map("Answer {n}.", ROWS[1:3])
+
+    assert list(table.status) == ["done", "failed"]
+    assert table.error[2 - 1].endswith("set `confirm` to risky, or use a sandbox")
 
 
 def test_a_cluster_is_named_by_its_address(client: Client, server: Server) -> None:

@@ -44,8 +44,8 @@ def test_each_row_has_its_chat(front: FrontEnd, model: FakeOpenAI) -> None:
 def test_failed_rows_run_again_when_asked(front: FrontEnd, model: FakeOpenAI) -> None:
     refused = "```python\nopen('/tmp/file', 'w')\n```"
     model.add(refused, refused, refused, "In Europe.", "In Europe.", "In Europe.")
-    cell = front.run(EACH, "each")
-    kept = front.run(EACH, "each")
+    cell = front.run(EACH, "each", stdin=False)
+    kept = front.run(EACH, "each", stdin=False)
     asked = len(model.requests)
     again = front.run(EACH.replace(" -o", " --retry-failed -o"), "each")
 
@@ -100,13 +100,88 @@ def test_a_cell_that_is_stopped_at_once_asks_no_model(front: FrontEnd, model: Fa
     assert len(model.requests) == 3
 
 
-def test_options_that_rows_cannot_have_are_refused(front: FrontEnd) -> None:
-    chat = front.run("%%autogen --each table -o results -c other\nGo.", "chat")
-    unnamed = front.run("%%autogen --each table --confirm risky -m scripted\nGo.", "unnamed")
+def test_all_refusals_come_together_before_the_table(front: FrontEnd, model: FakeOpenAI) -> None:
     missing = front.run("%%autogen --each tabel -o results\nGo.", "missing")
-    column = front.run("%%autogen --each table -o results -m scripted --confirm risky\nGo to {town}.", "column")
+    many = front.run("%%autogen --each table -c other -i none -o result -a year --budget 1\nGo to {town}.", "many")
 
-    assert "not available with --each: --chat" in chat.error
-    assert "--each needs -o NAME" in unnamed.error
     assert "did you mean 'table'?" in missing.error
-    assert "town" in column.error
+    problems = many.error.splitlines()
+    assert len(problems) == 5
+    for problem, words in zip(
+        problems,
+        ("not available with --each: --chat", "no variable 'none'", "'{town}'", "'year' is the name", "price"),
+        strict=True,
+    ):
+        assert words in problem
+    assert "0 of 3 rows" not in many.text
+    assert model.requests == []
+
+
+@pytest.mark.slow
+def test_rows_without_code_need_no_options(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("In Europe.", "In Europe.", "In Europe.")
+    cell = front.run("%%autogen --each table -a where\nWhere is {city}?", "each")
+
+    assert cell.status == "ok", cell.error
+    assert "results has the table: 3 of 3 rows" in cell.text.replace("`", "")
+    assert front.value("list(results['where'])") == str(["In Europe."] * 3)
+    assert "distributed" not in (front.cwd / ".kernel.log").read_text()
+
+
+CODE = "```python\nprint(1)\n```"
+
+
+@pytest.mark.slow
+def test_code_of_a_row_is_asked_about(front: FrontEnd, model: FakeOpenAI) -> None:
+    for _ in range(3):
+        model.add(lambda request: "In Europe.\nTERMINATE" if len(request.body["messages"]) > 2 else CODE)
+    model.add(*[lambda request: "In Europe.\nTERMINATE"] * 3)
+    cell = front.start("%%autogen --each table\nWhere is {city}?", "each")
+    front.asked("Run all rows from here")
+    [panel] = cell.about("panel")
+    front.click("Run")
+    front.wait(lambda: len(cell.about("panel")) == 1 and cell.about("panel") != [panel], "the next row's panel")
+    front.click("Run all rows from here")
+    front.finish(cell)
+
+    assert re.search(r"Row [123]: Where is (Rom|Bern|Oslo)\?", panel)
+    assert cell.status == "ok", cell.error
+    assert front.value("list(results.status)") == str(["done"] * 3)
+
+
+@pytest.mark.slow
+def test_stop_at_a_row_ends_the_cell_and_the_row_runs_again(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(CODE, CODE)
+    cell = front.start("%%autogen --each table\nWhere is {city}?", "each")
+    front.asked("Run all rows from here")
+    # The panel of the first row is open while a second row asks the model.
+    front.wait(lambda: len(model.requests) == 2, "the second row")
+    front.click("Stop")
+    front.finish(cell)
+    model.add("In Europe.", "In Europe.", "In Europe.")
+    again = front.run("%%autogen --each table\nWhere is {city}?", "each")
+
+    assert cell.error == "Stopped."
+    assert again.status == "ok", again.error
+    assert front.value("list(results.status)") == str(["done"] * 3)
+
+
+@pytest.mark.slow
+def test_rows_use_the_model_of_the_form(tmp_path: Path, model: FakeOpenAI) -> None:
+    with opened(tmp_path, model) as front:
+        front.run(
+            TABLE + "\nimport os\nfor name in ('OPENAI_BASE_URL', 'AUTOGEN_NB_MODEL'):\n    del os.environ[name]", "t"
+        )
+        cell = front.start("%%autogen --each table\nWhere is {city}?", "each")
+        model.add("Yes.", "In Europe.", "In Europe.", "In Europe.")
+        front.type(model.base_url, "Base URL")
+        front.type("sk-of-the-form", "API key, kept in memory only")
+        front.type("typed", "Model")
+        front.click("Use this server")
+        front.finish(cell)
+
+        assert cell.status == "ok", cell.error
+        assert {request.headers["authorization"] for request in model.requests} == {"Bearer sk-of-the-form"}
+        assert {request.body["model"] for request in model.requests} == {"typed"}
+        files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+        assert [text for text in files if b"sk-of-the-form" in text] == []

@@ -143,6 +143,9 @@ class Person(Human, Protocol):
     def choose(self, choice: Choice, what: str) -> bool | Awaitable[bool]:
         """Asks for a choice, which `what` describes."""
 
+    def for_row(self, title: str) -> Human:
+        """Returns who answers the questions about one row of a table."""
+
     def stopping(self, what: str) -> Awaitable[object] | None:
         """Shows a stop button, and waits for a click; None for a person without buttons."""
 
@@ -158,6 +161,10 @@ class AbsentPerson(NobodyToAsk):
         if choice.optional:
             return False
         raise ConfigError(f"nobody is there to answer, and --yes was not given. {what}")
+
+    def for_row(self, title: str) -> "AbsentPerson":
+        del title
+        return self
 
     def stopping(self, what: str) -> None:
         """Does nothing."""
@@ -226,6 +233,10 @@ class TypingPerson(TerminalHuman):
         if choice is RESTORE and answer in ("t", ""):
             raise ChatUnfinished(f"Stopped: {choice.stopped}", reason="stopped")
         return answer in ("y", "yes")
+
+    def for_row(self, title: str) -> "TypingPerson":
+        print(title)  # noqa: T201  # the question below is about this row
+        return self
 
     def stopping(self, what: str) -> None:
         """Does nothing: Ctrl-C stops."""

@@ -29,14 +29,25 @@ _STOP = ChoiceButton("Stop", None, "Stop; to run the missing rows, run this cell
 
 
 class ButtonPerson:
+    """Answers by panels; `row` is the title of the row of a table that the questions are about."""
+
     def __init__(
-        self, view: Callable[[], NotebookView], superseded: Callable[[], bool], *, human_timeout: float | None = None
+        self,
+        view: Callable[[], NotebookView],
+        superseded: Callable[[], bool],
+        *,
+        human_timeout: float | None = None,
+        row: str = "",
     ) -> None:
         self._view = view
         self._superseded = superseded
         self._human_timeout = human_timeout
+        self._row = row
         self._decision: tuple[ApprovalAsked, ApprovalGiven] | None = None
         self._effects = EffectQuestions(self._ask)
+
+    def for_row(self, title: str) -> "ButtonPerson":
+        return ButtonPerson(self._view, self._superseded, human_timeout=self._human_timeout, row=title)
 
     async def input(self, question: HumanInputAsked) -> HumanInputGiven:
         """Asks for a message; if the person decides about the code instead, `approve` returns the decision."""
@@ -53,7 +64,7 @@ class ButtonPerson:
         # A new rule may have changed the effects in the question, but not the block.
         if decision is not None and _block(decision[0]) == _block(question):
             return decision[1]
-        return await self._ask(ApprovalPanel(question))  # type: ignore[no-any-return]  # as above
+        return await self._ask(ApprovalPanel(question, of_row=bool(self._row)))  # type: ignore[no-any-return]  # as above
 
     async def allow(self, question: EffectAsked) -> EffectJudged:
         try:
@@ -83,6 +94,8 @@ class ButtonPerson:
         await ChoicePanel(what, [_STOP]).ask(self._view(), self._superseded)
 
     async def _ask(self, panel: Panel) -> Any:
+        if self._row:
+            panel.title(self._row)
         return await panel.ask(self._view(), self._superseded, self._human_timeout)
 
 

@@ -84,10 +84,11 @@ class DecisionPanel(Panel):
 
 
 class ApprovalPanel(DecisionPanel):
-    def __init__(self, approval: ApprovalAsked, text: str = "") -> None:
+    def __init__(self, approval: ApprovalAsked, text: str = "", *, of_row: bool = False) -> None:
         self._approval = approval
-        # If there is only one block, the message above the panel already shows it.
-        code = chat_html.code(approval.block) if approval.total > 1 else ""
+        self._of_row = of_row
+        # If there is only one block, the message above the panel already shows it; messages of a row are not shown.
+        code = chat_html.code(approval.block) if approval.total > 1 or of_row else ""
         super().__init__(text or approval_question(approval), code, approval.effects_for_rules)
 
     def _choices(self) -> widgets.Button:
@@ -99,7 +100,8 @@ class ApprovalPanel(DecisionPanel):
         return run
 
     def _code_buttons(self) -> list[widgets.Button]:
-        onwards = self.button("Run all from here", lambda: self._run(onwards=True), hint=_ONWARDS)
+        text = "Run all rows from here" if self._of_row else "Run all from here"
+        onwards = self.button(text, lambda: self._run(onwards=True), hint=_ONWARDS)
         return [
             self.button("Run", self._run, hint="Run the code as it is", style="primary"),
             self.button("Edit", self._edit, hint="Change the code before it runs"),

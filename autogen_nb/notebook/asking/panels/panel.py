@@ -81,6 +81,11 @@ class Panel:
         self._countdown.layout.display = "none"
         self._widgets: list[widgets.Widget] = [self._head, self._countdown]
 
+    def title(self, text: str) -> None:
+        """Shows a line above the question."""
+        self._question = f"{text}\n{self._question}"
+        self._head.value = chat_html.line(text) + self._head.value
+
     async def ask(self, view: NotebookView, superseded: Callable[[], bool], human_timeout: float | None = None) -> Any:
         data = self._box._repr_mimebundle_() or {}  # IPython's display protocol
         view.panel({**data, "text/plain": f"{visible(only_colours(self._question))}\n{_NO_BUTTONS}"})
