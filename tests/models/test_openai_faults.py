@@ -1,4 +1,6 @@
 import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -61,6 +63,7 @@ def test_refusal_comes_at_once_with_the_servers_words(status: int, server: FakeO
             FakeReply("", reasoning="Hm.", finish_reason="length"), ModelUnavailable, "a larger max_tokens", id="limit"
         ),
         pytest.param(PAGE, ModelRefused, "base_url", id="web page"),
+        pytest.param(replace(PAGE, content_type="text/plain"), ModelRefused, "web page", id="web page as text"),
         pytest.param(FakeReply(body=b'{"status": "up"}'), ModelUnavailable, "", id="other JSON"),
         pytest.param(
             FakeReply(body=b"[" * 200_000), ModelUnavailable, "sent something that is no reply", id="deep JSON"
@@ -191,3 +194,72 @@ def test_another_address_of_the_same_host_is_reported_whole(
 
     assert said.format(host=server.base_url.split("/")[2]) in error
     assert "secret" not in error
+
+
+STOP, DONE = chunk("stop"), "[DONE]"
+WHOLE = json.dumps(BOTH, indent=1)
+
+
+def data(*events: str, end: str = "\n\n") -> str:
+    return "".join(f"data: {event}{end}" for event in events)
+
+
+def at_server(body: str, content_type: str = "text/event-stream", piece: int = 1) -> OpenAIModel:
+    """A model at a server that sends the body in pieces of bytes."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(body.encode()), piece):
+            yield body.encode()[start : start + piece]
+
+    headers = {"content-type": content_type} if content_type else {}
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=headers, content=pieces()))
+    client = httpx2.AsyncClient(transport=transport)
+    return OpenAIModel(model="m", base_url="http://127.0.0.1:9/v1", api_key="k", http_client=client, max_retries=0)
+
+
+BODIES = {
+    "retry": "retry: 1000\n\n" + data(HI, STOP, DONE),
+    "ids and comments": f"id: 1\n{data(HI)}: ping\n\nid\n\n{data(STOP, DONE)}",
+    "events without an object": "event: ping\ndata: \n\n" + data(HI, "", "null", '""', STOP, DONE),
+    "byte order mark": "\ufeff" + data(HI, STOP, DONE),
+    "CRLF": data(HI, STOP, DONE, end="\r\n\r\n"),
+    "CR": data(HI, STOP, DONE, end="\r\r"),
+    "data of two lines": data(HI.replace(', "finish', ',\ndata: "finish'), STOP),
+    "no end of the last event": data(HI) + f"data: {STOP}",
+    "DONE without a finish reason": data(HI, DONE),
+    "DONE without a field": f"{data(HI, STOP)}[DONE]\n\n",
+    "whole reply": f" \n\n{WHOLE}",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+@pytest.mark.parametrize("content_type", ["text/event-stream", "application/json", "text/plain", "text/html", ""])
+def test_body_is_read_by_its_content(body: str, content_type: str) -> None:
+    assert text_of(at_server(body, content_type)) == "Hi"
+
+
+@pytest.mark.parametrize("piece", [1, 9])
+def test_letters_that_are_cut_between_pieces_are_whole(piece: int) -> None:
+    emoji = json.dumps({"choices": [{"delta": {"content": "\u2028\U0001f600"}}]}, ensure_ascii=False)
+
+    assert text_of(at_server(data(emoji, STOP, DONE), piece=piece)) == "\u2028\U0001f600"
+
+
+ERRORS_WITH_200 = {
+    "code": '{"error": {"message": "my reasons", "code": 502}}',
+    "list": '[{"error": {"message": "my reasons"}}]',
+    **{name: f'{{"{name}": "my reasons"}}' for name in ("error", "detail", "message", "msg")},
+    "errors": '{"errors": [{"message": "my reasons"}]}',
+    "text": "my reasons",
+    "in a stream": data(HI, '{"error": {"message": "my reasons"}}', DONE),
+    "vLLM": data(HI, '{"object": "error", "type": "E", "message": "my reasons"}', DONE),
+    "llama.cpp": f'{data(HI)}error: {{"message": "my reasons"}}\n\n{data(DONE)}',
+    "event of type error": f"{data(HI)}event: error\ndata: my reasons\n\n",
+    "without a field": f'{data(HI)}{{"error": "my reasons"}}\n',
+}
+
+
+@pytest.mark.parametrize("body", ERRORS_WITH_200.values(), ids=ERRORS_WITH_200)
+@pytest.mark.parametrize("content_type", ["text/event-stream", "application/json"])
+def test_error_with_status_200_has_the_servers_words(body: str, content_type: str) -> None:
+    assert "my reasons" in str(error_of(at_server(body, content_type)))

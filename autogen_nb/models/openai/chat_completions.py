@@ -14,7 +14,7 @@ from typing import Any
 from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.messages import Message, Reasoning, Usage
-from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, valid
+from autogen_nb.models.remote.accumulator import DONE, ReplyAccumulator, usage_of, valid
 
 THOUGHT = "reasoning_content"
 """The field for reasoning as text, and the type of the reasoning detail that keeps it."""
@@ -70,6 +70,8 @@ class ChunkAccumulator(ReplyAccumulator):
         self._function: dict[str, Any] = {}
 
     def add(self, event: Mapping[str, Any]) -> list[Reasoning | str]:
+        if event is DONE and self.progress:
+            self.finish_reason = self.finish_reason or "stop"
         self.model = event.get("model") or self.model
         if usage := event.get("usage"):
             self.usage = _usage(usage)

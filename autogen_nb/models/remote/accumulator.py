@@ -9,6 +9,9 @@ from typing import Any
 from autogen_nb.core.ports import Completion
 from autogen_nb.messages import Message, Reasoning, Usage
 
+DONE: Mapping[str, Any] = {"type": "[DONE]"}
+"""The event at the end of a whole reply, after which some servers send no finish reason."""
+
 _MOST_TOKENS = 10**12
 
 

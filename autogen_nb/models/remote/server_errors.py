@@ -49,6 +49,9 @@ _WAYS_OUT = {
     403: "This key may not use that model: choose another one, or ask for access.",
     407: "The proxy requires a login: set HTTP_PROXY to http://NAME:PASSWORD@HOST.",
 }
+_MESSAGES = ("message", "detail", "errors", "msg", "error_msg")
+"""The fields with an error's message: OpenAI's, FastAPI's, Cloudflare's, Zhipu's, Baidu's."""
+
 INVALID_KEY = re.compile(r"API key (?:not valid|expired|not found)", re.IGNORECASE)
 """Google's messages, which have status 400."""
 
@@ -97,11 +100,16 @@ class ReplyFailed(Exception):
         self.body = body
 
 
+def is_failure(event: Mapping[str, Any]) -> bool:
+    """True for an error in place of a reply or of a part of it."""
+    is_part = not {"choices", "output", "type"}.isdisjoint(event)
+    return bool(event.get("error") or event.get("object") == "error" or (not is_part and _message(event)))
+
+
 def error_of(server: Server, error: BaseException, library: Any) -> ModelError:
     """The error for an exception of `library`: the openai library, or one of the same generator."""
     match error:
-        # Anthropic's library raises it for an event of a stream, too, whose response has status 200.
-        case library.APIStatusError() if not error.response.is_success:
+        case library.APIStatusError():
             return of_response(server, error.response)
         case library.APIConnectionError():
             return _of_connection(server, error.__cause__ or error)
@@ -228,7 +236,7 @@ def _proxy_of(url: str) -> str:
 
 
 def _message_code_and_param(body: object) -> tuple[str, str, str]:
-    """The server's message (OpenAI's ``message``, FastAPI's ``detail``, or the raw text), its code and type, its field.
+    """The server's message, or the raw text, its code and type, its field.
 
     Google sends a list with one object.
     """
@@ -236,9 +244,14 @@ def _message_code_and_param(body: object) -> tuple[str, str, str]:
     error = body.get("error", body) if isinstance(body, Mapping) else body
     if not isinstance(error, Mapping):
         return str(error or ""), "", ""
-    message = error.get("message") or error.get("detail") or dict(error)
     code = " ".join(str(error.get(name)) for name in ("code", "type", "status"))
-    return str(message), code, str(error.get("param") or "")
+    return str(_message(error) or dict(error)), code, str(error.get("param") or "")
+
+
+def _message(error: Mapping[str, Any]) -> Any:
+    texts = (error.get(name) for name in _MESSAGES)
+    # Ollama's own API has the reply in `message`.
+    return next((text for text in texts if text and not isinstance(text, Mapping)), None)
 
 
 def _requested_wait(headers: Mapping[str, str]) -> float:
