@@ -153,13 +153,21 @@ def piece(arguments: Any = None, name: str | None = None, **fields: Any) -> dict
         [piece("", "f", index=None, id="a"), piece("{}", index=None), piece("[]", "g", index=None, id="b")],
         [piece({}, "f", index=0, id="a"), piece([], "g", index=1, id="b"), piece(None, index=1)],
         [*(piece(part, "f", index=0, id="a") for part in "{}"), piece("[]", "g", index=1, id="b")],
+        [piece("{", "f", index=0, id="x"), piece("}", index=0, id="a"), piece("[]", "g", index=1, id="b")],
     ],
-    ids=["OpenAI", "all with index 0", "no index", "index null", "arguments as JSON", "name and id in each"],
+    ids=["OpenAI", "all with index 0", "no index", "index null", "arguments as JSON", "name and id in each", "new ids"],
 )
 def test_pieces_of_calls_are_joined(pieces: list[dict[str, Any]]) -> None:
     calls = folded(*(delta({"content": None, "tool_calls": [piece]}) for piece in pieces), {"choices": None}).message
 
     assert [(call.call_id, call.name, call.arguments) for call in calls.calls] == [("a", "f", "{}"), ("b", "g", "[]")]
+
+
+def test_calls_with_one_id_are_told_apart_by_index() -> None:
+    pieces = [piece("1", "f", index=0, id="a"), piece("2", "g", index=1, id="a"), piece("3", index=1, id="a")]
+    message = folded(*(delta({"tool_calls": [each]}) for each in pieces)).message
+
+    assert [(call.name, call.arguments) for call in message.calls] == [("f", "1"), ("g", "23")]
 
 
 def test_calls_without_ids_get_ids() -> None:

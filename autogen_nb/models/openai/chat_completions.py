@@ -2,8 +2,8 @@
 
 1. The reply is choice 0, or the first choice if the choices have no index. A chunk may lack ``choices`` or ``delta``,
    as some of Azure's chunks do.
-2. The ``index`` identifies a tool call. Some servers send no index, or index 0 for all calls; then a new id starts a
-   new call.
+2. The ``index`` identifies a tool call. Some servers send no index, or index 0 for all calls; then a new id with a
+   name starts a new call. Others send one id for all calls; then another index with a name does.
 3. Reasoning comes in its own field (`reasoning_content`, `reasoning`), or between tags in the content.
 """
 
@@ -139,12 +139,12 @@ class ChunkAccumulator(ReplyAccumulator):
 
     def _call(self, piece: Mapping[str, Any]) -> dict[str, Any]:
         """The call that a piece continues, or a new one."""
-        call_id, index = piece.get("id"), piece.get("index")
-        for call in self._calls:
-            if call_id and call.get("id") == call_id:
+        call_id, index, name = piece.get("id"), piece.get("index"), _name(piece)
+        for call in self._calls[::-1]:
+            if call_id and call.get("id") == call_id and (index is None or call["index"] == index or not name):
                 return call
         same = [call for call in self._calls if index is None or call["index"] == index]
-        if not same or (same[-1].get("id") if call_id else index is None and _name(piece) and _name(same[-1])):
+        if not same or (name and (same[-1].get("id") if call_id else index is None and _name(same[-1]))):
             same.append({"index": index})
             self._calls.append(same[-1])
         return same[-1]
