@@ -24,7 +24,7 @@ _LONGEST_URL = 200
 def arguments_of(call: FunctionCall) -> str:
     """Formats the arguments as JSON, on one line if they are short; arguments that are not JSON stay unchanged."""
     try:
-        decoded = json.loads(call.arguments or "{}")
+        decoded = json.loads(call.arguments or "{}", strict=False)
         line = json.dumps(decoded, ensure_ascii=False)
         text = line if len(line) <= SHORT else json.dumps(decoded, ensure_ascii=False, indent=2)
     # JSON may be nested deeper than Python's recursion limit.

@@ -79,6 +79,16 @@ def answer(way: Way, function: Callable[..., Any], arguments: str, name: str | N
     return str(contents(chat(way, proxy, teacher, message="Go."))[2])
 
 
+def note(text: str) -> str:
+    return text
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("text", ["one\n\ttwo", "\r\x01\x1f", "\\n"])
+def test_control_characters_in_arguments_are_accepted(way: Way, text: str) -> None:
+    assert answer(way, note, f'{{"text": "{text}"}}') == text.replace("\\n", "\n")
+
+
 def failing(a: int) -> int:
     raise KeyError(a)
 

@@ -29,6 +29,7 @@ STEP = CallAndAsk(frozenset({"ask_person"}))
         ('{"question": " Which? "}', ParsedQuestion("Which?")),
         ('{"question": "Which?", "choices": null}', ParsedQuestion("Which?")),
         ('{"question": "Which?", "choices": ["red", " blue", "red"]}', ParsedQuestion("Which?", ("red", "blue"))),
+        ('{"question": "a\n\tb"}', ParsedQuestion("a\n\tb")),
         ("", "are not JSON"),
         ("[" * 100_000, "are not JSON"),
         ("[]", "needs a question"),
@@ -38,7 +39,7 @@ STEP = CallAndAsk(frozenset({"ask_person"}))
         ('{"question": "x", "choices": [1]}', "choices must be a list of texts"),
         (json.dumps({"question": "x", "choices": list(map(str, range(21)))}), "the maximum is 20"),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_effects_of_a_call(arguments: str, found: ParsedQuestion | str) -> None:
     read = read_question(arguments)

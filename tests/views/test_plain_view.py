@@ -143,5 +143,6 @@ def test_endless_texts_are_bounded() -> None:
 
 def test_calls_in_words() -> None:
     assert call_in_words(FunctionCall("add", '{"a":1}')) == 'calls add({"a": 1})'
+    assert call_in_words(FunctionCall("add", '{"a":"\n"}')) == 'calls add({"a": "\\n"})'
     assert result_in_words(ADD, "one\ntwo") == "add returned:\none\ntwo"
     assert result_in_words(ADD, "") == "add returned nothing"

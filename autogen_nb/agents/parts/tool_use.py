@@ -167,7 +167,7 @@ def call_function(functions: Mapping[str, Callable[..., Any]], name: str, argume
     if function is None:
         return False, f"{FAILED}there is no function {name!r}; known are: {', '.join(functions) or 'none'}"
     try:
-        keywords = json.loads(arguments or "{}")
+        keywords = json.loads(arguments or "{}", strict=False)
     except (ValueError, RecursionError) as error:
         return False, f"{FAILED}the arguments of {name!r} are not JSON: {error}"
     if not isinstance(keywords, dict):

@@ -39,7 +39,7 @@ class ParsedQuestion:
 def read_question(arguments: str) -> ParsedQuestion | str:
     """The question in a call's JSON arguments, or an error message for the model."""
     try:
-        parsed = json.loads(arguments)
+        parsed = json.loads(arguments, strict=False)
     except (ValueError, RecursionError) as error:
         return f"Error: the arguments of {NAME!r} are not JSON: {error}"
     question = parsed.get("question") if isinstance(parsed, dict) else None
