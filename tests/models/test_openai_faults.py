@@ -263,3 +263,48 @@ ERRORS_WITH_200 = {
 @pytest.mark.parametrize("content_type", ["text/event-stream", "application/json"])
 def test_error_with_status_200_has_the_servers_words(body: str, content_type: str) -> None:
     assert "my reasons" in str(error_of(at_server(body, content_type)))
+
+
+NO_OBJECTS = (
+    "{'a': 1}",
+    '{"a": ',
+    "[]",
+    "null",
+    '{"a": NaN}',
+    '{"a": 1e999}',
+    '"{}"',
+    "```\n{}\n```",
+    "{} Done.",
+    "[" * 9**6,
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sent"),
+    [
+        ('{ "a":1}', '{ "a":1}'),
+        ("", {}),
+        ('{"a": "\n\t\x01"}', {"a": "\n\t\x01"}),
+        ('{"a": "\\ud83d"}', {"a": "\ufffd"}),
+        *((text, {"arguments": text}) for text in NO_OBJECTS),
+    ],
+    ids=["object", "empty", "control characters", "half an emoji", *(repr(text[:12]) for text in NO_OBJECTS)],
+)
+@pytest.mark.parametrize("api_type", ["openai", "responses"])
+def test_arguments_of_earlier_calls_are_sent_as_an_object(
+    arguments: str, sent: Any, api_type: str, server: FakeOpenAI
+) -> None:
+    server.add("ok")
+    model = OpenAIModel(model="m", base_url=server.base_url, api_type=api_type)
+    function = {"name": "f", "arguments": arguments}
+    tool, older = {"tool_calls": [{"id": "c1", "type": "function", "function": function}]}, {"function_call": function}
+    results: list[Any] = [{"role": "tool", "tool_call_id": "c1"}, {"role": "function", "name": "f"}]
+
+    ask(model, *({"role": "assistant", "content": "", **call} for call in (tool, older)), *results)
+
+    body = server.requests[0].body
+    calls = [each for each in body.get("input", ()) if each["type"] == "function_call"]
+    if api_type == "openai":
+        calls = [body["messages"][0]["tool_calls"][0]["function"], body["messages"][1]["function_call"]]
+    texts = [call["arguments"] for call in calls]
+    assert texts == [sent] * 2 or [json.loads(text) for text in texts] == [sent] * 2

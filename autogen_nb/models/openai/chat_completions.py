@@ -15,6 +15,7 @@ from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.messages import Message, Reasoning, Usage
 from autogen_nb.models.remote.accumulator import DONE, ReplyAccumulator, usage_of, valid
+from autogen_nb.models.remote.turns import valid_arguments
 
 THOUGHT = "reasoning_content"
 """The field for reasoning as text, and the type of the reasoning detail that keeps it."""
@@ -25,7 +26,8 @@ _PIECES = ("arguments", "text", "summary", "data")
 
 def chat_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[str, Any]:
     has_tools = uses_tools(request)
-    body = {**parameters, "messages": [_with_reasoning(message, has_tools) for message in request.messages]}
+    messages = [_with_reasoning(_with_objects(message), has_tools) for message in request.messages]
+    body = {**parameters, "messages": messages}
     body["stream_options"] = {"include_usage": True, **(body.get("stream_options") or {})}
     if request.tools:
         body["tools"] = list(request.tools)
@@ -39,6 +41,20 @@ def chat_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[str,
 
 def uses_tools(request: ModelRequest) -> bool:
     return bool(request.tools) or any(message.get("tool_calls") for message in request.messages)
+
+
+def _with_objects(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message with an object as the arguments of each call."""
+    if message.get("tool_calls"):
+        message = {**message, "tool_calls": [_with_object(call, "function") for call in message["tool_calls"]]}
+    return _with_object(message, "function_call")
+
+
+def _with_object(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    function = fields.get(name)
+    if not function:
+        return fields
+    return {**fields, name: {**function, "arguments": valid_arguments(function.get("arguments") or "")}}
 
 
 def _with_reasoning(message: Mapping[str, Any], has_tools: bool) -> Mapping[str, Any]:

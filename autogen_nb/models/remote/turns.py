@@ -6,10 +6,12 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.ports import ModelRequest
+from autogen_nb.models.remote.accumulator import valid
 
 Role: TypeAlias = Literal["system", "user", "assistant", "result"]
 
@@ -19,15 +21,11 @@ class Call:
     call_id: str
     name: str
     arguments: str
+    """The text of a JSON object."""
 
     @property
-    def input(self) -> dict[str, Any]:
-        """The arguments as an object, whatever the model wrote."""
-        try:
-            value = json.loads(self.arguments or "{}")
-        except (ValueError, RecursionError):
-            value = None
-        return value if isinstance(value, dict) else {"arguments": self.arguments}
+    def input(self) -> Any:
+        return json.loads(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,20 @@ def turns(request: ModelRequest) -> Iterator[Turn]:
             yield Turn("user", _named(content, message["name"]) if has_names and message.get("name") else content)
 
 
+def valid_arguments(arguments: str) -> str:
+    """The arguments if they are a JSON object, else an object that has them, because servers refuse other arguments."""
+    text = json.dumps({"arguments": arguments}, ensure_ascii=False)
+    with suppress(ValueError, RecursionError):
+        value = json.loads(arguments or "{}", strict=False)
+        # NaN is no JSON.
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False) if isinstance(value, dict) else text
+    text = valid(text)
+    with suppress(ValueError, RecursionError):
+        # The server may have cached the text as the model wrote it.
+        return arguments if json.loads(arguments) == json.loads(text) else text
+    return text
+
+
 def functions_of(parameters: Mapping[str, Any], request: ModelRequest) -> list[Mapping[str, Any]]:
     """The tools of the parameters and of the request; those of the older form have the form of chat completions."""
     functions = [{"type": "function", "function": function} for function in request.functions]
@@ -72,7 +84,7 @@ def functions_of(parameters: Mapping[str, Any], request: ModelRequest) -> list[M
 
 def _call(call: Mapping[str, Any]) -> Call:
     function = call.get("function") or {}
-    return Call(call.get("id") or "", function.get("name") or "", function.get("arguments") or "{}")
+    return Call(call.get("id") or "", function.get("name") or "", valid_arguments(function.get("arguments") or ""))
 
 
 def _by_call(message: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
