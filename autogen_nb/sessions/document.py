@@ -83,17 +83,17 @@ class Document:
         if path.suffix == ".ipynb":
             from nbformat import writes
 
-            return {path.name: writes(notebook).encode()}
+            return {path.name: writes(notebook).encode("utf-8", "replace")}
         if path.suffix == ".py":
-            return {path.name: self._script().encode()}
+            return {path.name: self._script().encode("utf-8", "replace")}
         try:
             if path.suffix == ".html":
-                return {path.name: html_page(notebook, path.stem).encode()}
+                return {path.name: html_page(notebook, path.stem).encode("utf-8", "replace")}
             from nbconvert import MarkdownExporter
         except ImportError as error:
             raise ConfigError(f"{path.suffix} files need nbconvert: pip install nbconvert") from error
         text, resources = MarkdownExporter().from_notebook_node(notebook, {"output_files_dir": pictures_folder(path)})
-        return {path.name: text.encode(), **resources["outputs"]}
+        return {path.name: text.encode("utf-8", "replace"), **resources["outputs"]}
 
     def _script(self) -> str:
         cells = [

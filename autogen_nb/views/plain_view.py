@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter, without
 from autogen_nb.core.text.execution_report import plain, text_of
-from autogen_nb.core.text.visible_text import visible, without_controls
+from autogen_nb.core.text.visible_text import encodable, visible, without_controls
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalGiven,
@@ -212,7 +212,7 @@ class PlainView:
 
     def _write(self, text: str) -> None:
         # In a terminal, text after a carriage return would overwrite the line.
-        text = without_controls(text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = without_controls(encodable(text).replace("\r\n", "\n").replace("\r", "\n"))
         if text:
             self._is_at_line_start = text.endswith("\n")
             self._raw(text)

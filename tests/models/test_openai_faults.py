@@ -1,3 +1,4 @@
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -7,10 +8,11 @@ import httpx2
 import openai
 import pytest
 
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ContentFiltered, ModelRefused, ModelUnavailable
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
-from tests.models.asking import ask, error_of
+from tests.models.asking import a_complete, ask, error_of
 from tests.models.conftest import KEY
 
 SOON = {"retry-after-ms": "1"}
@@ -308,3 +310,20 @@ def test_arguments_of_earlier_calls_are_sent_as_an_object(
         calls = [body["messages"][0]["tool_calls"][0]["function"], body["messages"][1]["function_call"]]
     texts = [call["arguments"] for call in calls]
     assert texts == [sent] * 2 or [json.loads(text) for text in texts] == [sent] * 2
+
+
+@pytest.mark.parametrize("api_type", ["openai", "responses"])
+def test_half_an_emoji_in_a_request_is_replaced(api_type: str, server: FakeOpenAI) -> None:
+    server.add("ok")
+    model = OpenAIModel(model="m", base_url=server.base_url, api_type=api_type, user="u\udc00")
+    tool = {"type": "function", "function": {"name": "f", "description": "d\ud83d", "parameters": {"\ud83d": {}}}}
+    messages = (
+        {"role": "user", "content": "a\ud83d"},
+        {"role": "user", "content": [{"type": "text", "text": "\udc00"}]},
+    )
+
+    asyncio.run(a_complete(model, ModelRequest(messages, tools=(tool,))))
+
+    text = json.dumps(server.requests[0].body)
+    assert text.count("\\ufffd") == 5
+    assert "\\ud" not in text

@@ -1,6 +1,7 @@
 """Which parts of a chat count: the tests run its code in a real IPython shell, whose errors name their lines."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -10,6 +11,7 @@ from traitlets.config import Config
 from autogen_nb.events import CodeAsked, CodeRan, Recorded, Said
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.outputs import Failure
+from autogen_nb.sessions.document import Document
 from autogen_nb.sessions.script import Code, code_of, parts
 
 
@@ -78,3 +80,12 @@ def test_words_and_code_are_in_order_with_the_blocks_before_a_failed_one(shell: 
 
 def test_shell_block_is_a_cell_magic() -> None:
     assert code_of([CodeBlock("bash", "ls 'a'\n")]) == "get_ipython().run_cell_magic('bash', '', \"ls 'a'\\n\")"
+
+
+@pytest.mark.parametrize("suffix", [".ipynb", ".py", ".md", ".html"])
+def test_half_an_emoji_leaves_the_rest_of_a_document(suffix: str) -> None:
+    document = Document()
+    document.add_words("Half \ud83d")
+    document.add_code("print('all')")
+
+    assert b"all" in document.files(Path(f"chat{suffix}"))[f"chat{suffix}"]

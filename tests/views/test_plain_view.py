@@ -134,6 +134,10 @@ def test_picture_in_a_terminal() -> None:
     assert "Look.\n[picture, image/png, " in written(Said("a", "b", Message(content)))
 
 
+def test_half_an_emoji_is_written_as_a_replacement() -> None:
+    assert written(Said("a", "b", Message("half \ud83d"))).endswith("half \ufffd\n")
+
+
 def test_endless_texts_are_bounded() -> None:
     long = "x" * (LONGEST + 1_234)
 

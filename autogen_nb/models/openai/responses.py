@@ -69,7 +69,7 @@ def _chat_key(messages: Sequence[Mapping[str, Any]]) -> str:
     """The same key for all requests of a chat: a hash of the messages up to the task."""
     count = next((number for number, each in enumerate(messages, 1) if each.get("role") == "user"), len(messages))
     opening = json.dumps([(each.get("role"), each.get("content")) for each in messages[:count]], default=repr)
-    return hashlib.sha256(opening.encode()).hexdigest()[:32]
+    return hashlib.sha256(opening.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _text_format(value: Any) -> Any:

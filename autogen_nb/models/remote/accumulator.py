@@ -84,6 +84,15 @@ def valid(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def valid_json(value: Any) -> Any:
+    """The value with valid texts and keys."""
+    if isinstance(value, Mapping):
+        return {valid_json(key): valid_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [valid_json(item) for item in value]
+    return valid(value) if isinstance(value, str) else value
+
+
 def usage_of(*counts: Any) -> Usage:
     """The usage from a server's counts, which may be missing or absurd; the prompt includes its parts."""
     prompt, completion, cached, written = [*map(_count, counts), 0, 0][:4]
