@@ -2,6 +2,7 @@
 
 AutogenError
 ├── ConfigError            fix the code or the settings
+│   ├── WrongAddress       a server's address cannot be used
 │   ├── WrongType          a value has the wrong type; also a TypeError
 │   │   └── InvalidCarryOverType   a carryover is neither text nor a list
 │   ├── AgentNameConflict      several agents have the same name
@@ -38,6 +39,20 @@ class AutogenError(Exception):
 
 class ConfigError(AutogenError, ValueError):
     pass
+
+
+class WrongAddress(ConfigError):
+    """A server's address cannot be used.
+
+    Attributes
+    ----------
+    proposal : str
+        The address that is probably meant; "" if there is none.
+    """
+
+    def __init__(self, message: str, *, proposal: str = "") -> None:
+        super().__init__(message)
+        self.proposal = proposal
 
 
 class WrongType(ConfigError, TypeError):

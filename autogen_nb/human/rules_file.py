@@ -7,7 +7,6 @@
 import fcntl
 import json
 import os
-import tempfile
 import time
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -108,14 +107,7 @@ class RulesFile:
 
     def _write(self, saved: Iterable[SavedRule]) -> None:
         rules = [{"rule": str(saved_rule.rule), "made": saved_rule.made.isoformat()} for saved_rule in saved]
-        with tempfile.TemporaryDirectory(prefix=".rules-", dir=self.path.parent) as folder:
-            new = Path(folder, self.path.name)
-            new.touch(0o600)
-            with new.open("w", encoding="utf-8") as file:
-                file.write(json.dumps({"version": _VERSION, "rules": rules}, indent=1) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(self.path)
+        owned_files.write(self.path, json.dumps({"version": _VERSION, "rules": rules}, indent=1) + "\n")
 
 
 def _parse_rule(text: str, moment: str) -> SavedRule:

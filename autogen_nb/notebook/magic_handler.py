@@ -245,7 +245,9 @@ class MagicHandler:
             except ChatUnfinished:
                 view.note("Nothing was changed.")
                 return
-            setting.use_form(connection, os.environ)
+            remark = await run.result(asyncio.to_thread(setting.use_form, connection, os.environ), waits=waits)
+            if remark:
+                view.note(remark, tone="warning")
             if isinstance(view, NotebookView):
                 view.add(*model_command.execute((), setting, os.environ))
             else:

@@ -1,19 +1,25 @@
-"""Selects the default model of cells: the answers of the model form apply until a later setting replaces them."""
+"""Selects the default model of cells: the answers of the model form apply until a later setting replaces them.
+
+They are remembered for other notebooks. If the key is not, the form asks for it again, with the rest filled in.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from autogen_nb.errors import ConfigError
 from autogen_nb.models.config import model_connection
-from autogen_nb.models.config.address import server_of, shown_url, without_login
+from autogen_nb.models.config.address import host_of, server_of, shown_url, without_login
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.models.config.providers import OPENAI
+from autogen_nb.notebook import remembered_model
 from autogen_nb.settings import Settings
 
 _MODEL = "AUTOGEN_NB_MODEL"
 _CONFIG = "%config AutogenMagics.model"
 _FORM = "the model form"
+_CHANGE = "`%autogen model` shows it, `%autogen model forget` forgets it"
 _NOT_SET = "nothing is set"
 _VISIBLE_KEY_CHARACTERS = 4
 _MIN_KEY_LENGTH = 20
@@ -26,13 +32,47 @@ class ModelSetting:
         self._defaults = defaults
         self._known: dict[str, str] = {}
         self.form_connection: ModelConnection | None = None
+        self.without_key: ModelConnection | None = None
+        self._is_recalled = False
         self._failure: tuple[Any, str] = None, ""
 
-    def use_form(self, connection: ModelConnection, environ: Mapping[str, str]) -> None:
-        self.form_connection, self._known = connection, self._values(environ)
+    def recall(self, environ: Mapping[str, str]) -> str:
+        """Reads the remembered form, once; returns a notice, or ""."""
+        if self._is_recalled or self.form_connection is not None:
+            return ""
+        self._is_recalled = True
+        try:
+            remembered = remembered_model.load(self._values(environ))
+        except ConfigError as error:
+            return str(error)
+        if remembered is None:
+            return ""
+        connection, lacks_key = remembered
+        if lacks_key:
+            self.without_key = connection
+            return ""
+        self._use(connection, environ)
+        host = host_of(connection.base_url)
+        return f"The model form of an earlier notebook selects `{connection.model}` at `{host}`; {_CHANGE}."
+
+    def use_form(self, connection: ModelConnection, environ: Mapping[str, str]) -> str:
+        """Uses and remembers the form's answers; returns a notice, or ""."""
+        self._use(connection, environ)
+        try:
+            remembered_model.save(connection, self._known)
+        except ConfigError as error:
+            return str(error)
+        return ""
+
+    def _use(self, connection: ModelConnection, environ: Mapping[str, str]) -> None:
+        self.form_connection, self.without_key, self._known = connection, None, self._values(environ)
 
     def forget(self) -> None:
-        self.form_connection, self._known = None, {}
+        self._drop()
+        remembered_model.forget()
+
+    def _drop(self) -> None:
+        self.form_connection, self.without_key, self._known = None, None, {}
 
     def record_failure(self, spec: Any, error: str) -> None:
         self._failure = spec, error
@@ -51,25 +91,31 @@ class ModelSetting:
         if self.form_connection is None or not later:
             return ""
         if names := [name for name in later if name in model_connection.VARIABLES]:
-            self.forget()
+            self._drop()
             what = ", ".join(f"`{name}`" for name in names)
             return f"Set after the model form was filled in: {what}. The environment now selects the server."
-        self.use_form(replace(self.form_connection, model=values[later[-1]]), environ)
+        self._use(replace(self.form_connection, model=values[later[-1]]), environ)
         return ""
 
     def choose(self, named: str | None, environ: Mapping[str, str]) -> Any | None:
         """Returns the model name or `llm_config` for a cell; None if no model is configured."""
-        name = named or (self.form_connection.model if self.form_connection else self._default(environ))
-        return model_connection.choose(name or None, self.form_connection, environ)
+        entered = self.form_connection or self.without_key
+        name = named or (entered.model if entered else self._default(environ))
+        spec = model_connection.choose(name or None, entered, environ)
+        return None if self.without_key and self._is_at(self.without_key, spec) else spec
 
     def is_from_form(self, spec: Any) -> bool:
         """Returns whether the model's server and key come from the form."""
-        form = self.form_connection
-        if form is None or not isinstance(spec, Mapping) or "config_list" in spec:
+        return self.form_connection is not None and self._is_at(self.form_connection, spec)
+
+    def _is_at(self, connection: ModelConnection, spec: Any) -> bool:
+        if not isinstance(spec, Mapping) or "config_list" in spec:
             return False
-        return (spec.get("base_url"), spec.get("api_key")) == (form.base_url, form.api_key)
+        return (spec.get("base_url"), spec.get("api_key")) == (connection.base_url, connection.api_key)
 
     def proposal(self, named: str | None, environ: Mapping[str, str]) -> ModelConnection:
+        if self.without_key is not None:
+            return replace(self.without_key, model=named or self.without_key.model)
         spec = self.choose(named, environ)
         connection = model_connection.resolved(named or self._default(environ) if spec is None else spec, environ)
         if connection.model or server_of(connection.base_url) != server_of(OPENAI.url):

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 from autogen_nb.errors import ConfigError
@@ -55,6 +56,18 @@ def _other_writers(status: os.stat_result, owners: frozenset[int]) -> str:
 
 def _refusal(path: Path, why: str) -> ConfigError:
     return ConfigError(f"{str(path)!r} is not used: {why}")
+
+
+def write(path: Path, text: str) -> None:
+    """Replaces a file that only this user can read, at once or not at all."""
+    with tempfile.TemporaryDirectory(prefix=f".{path.stem}-", dir=path.parent) as folder:
+        new = Path(folder, path.name)
+        new.touch(0o600)
+        with new.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
 
 
 def read_regular(path: Path) -> bytes:

@@ -1,15 +1,19 @@
 import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
+from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 from tests.notebook.test_extension import agents_kernels
 
 pytestmark = pytest.mark.slow
 
+UNSET = "import os\nfor name in ('OPENAI_BASE_URL', 'AUTOGEN_NB_MODEL'):\n    os.environ.pop(name, None)"
 KEY = "sk-never-to-be-seen-4711"
 KEY_FIELD = "API key, kept in memory only"
 ASKED = "No model is configured."
@@ -17,7 +21,8 @@ ASKED = "No model is configured."
 
 @pytest.fixture
 def unset(fresh: FrontEnd) -> FrontEnd:
-    fresh.run("import os\nfor name in ('OPENAI_BASE_URL', 'AUTOGEN_NB_MODEL'):\n    del os.environ[name]", "environ")
+    fresh.run(UNSET, "environ")
+    fresh.run("%autogen model forget", "forget")
     return fresh
 
 
@@ -82,7 +87,7 @@ def test_each_mistake_is_one_sentence_with_a_way_out(unset: FrontEnd, model: Fak
     # Each sentence differs from the one before, so that it is known to be new.
     mistakes = [
         ("", "", "Base URL is empty; give an address such as"),
-        (f"127.0.0.1:{port}", KEY, f"did you mean &#x27;{right}&#x27;? The API key was not kept: type it again."),
+        (f"127.0.0.1:{port}", "", f"did you mean &#x27;{right}&#x27;?"),
         (azure, "", "give &#x27;https://mine.openai.azure.com/openai/v1&#x27;"),
         (f"{right}?api-version=1", "", f"give &#x27;{right}&#x27;"),
         (right, "sk-one\nsk-two", "API key holds characters that no key has"),
@@ -213,3 +218,94 @@ def test_a_refused_model_is_only_that_cells(unset: FrontEnd, source: str, way: s
         assert [each.status for each in (first, refused, explicit, new, again)] == ["ok", "error", "ok", "ok", "error"]
         models = [request.body["model"] for request in server.requests]
         assert models[models.index("gpt-9") :] == ["gpt-9", "gpt-walk", "gpt-walk", "gpt-9"]
+
+
+def test_a_proposed_address_is_taken_by_its_button(unset: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("Yes.", "Fine.")
+    cell = unset.start("%%autogen\nGo.")
+    fill(unset, model.base_url.removeprefix("http://").removesuffix("/v1"), KEY)
+    unset.click(f"Use {model.base_url}")
+    unset.finish(cell)
+
+    assert cell.status == "ok", cell.error
+    assert [request.headers["authorization"] for request in model.requests] == [f"Bearer {KEY}"] * 2
+
+
+@pytest.fixture
+def other_notebooks(tmp_path: Path) -> Iterator[Callable[[], FrontEnd]]:
+    """Opens notebooks of one person, each with a kernel of its own."""
+    (tmp_path / "stored_keys.py").write_text(KEYRING)
+    with ExitStack() as stack:
+
+        def another() -> FrontEnd:
+            environ = environment(tmp_path, PYTHONPATH=str(tmp_path), PYTHON_KEYRING_BACKEND="stored_keys.Keyring")
+            front = stack.enter_context(FrontEnd(tmp_path, environ))
+            front.run(f"{UNSET}\n%load_ext autogen_nb", "load")
+            return front
+
+        yield another
+
+
+# A backend that keeps its keys in a file, as a system's keyring does.
+KEYRING = """
+import json, pathlib
+from keyring.backend import KeyringBackend
+
+file = pathlib.Path.home() / "keys.json"
+
+class Keyring(KeyringBackend):
+    priority = 1
+    def _keys(self): return json.loads(file.read_text()) if file.exists() else {}
+    def get_password(self, service, name): return self._keys().get(f"{service} {name}")
+    def set_password(self, service, name, key): file.write_text(json.dumps(self._keys() | {f"{service} {name}": key}))
+    def delete_password(self, service, name):
+        file.write_text(json.dumps({k: v for k, v in self._keys().items() if k != f"{service} {name}"}))
+"""
+
+
+def test_address_and_model_are_remembered_and_the_key_is_asked_for(
+    other_notebooks: Callable[[], FrontEnd], model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.add(*["Yes.", "Fine."] * 2)
+    first = other_notebooks()
+    cell = first.start("%%autogen\nGo.")
+    fill(first, model.base_url, KEY)
+    first.finish(cell)
+    second = other_notebooks()
+    again = second.start("%%autogen\nGo.")
+    second.asked("Another server")
+    [panel] = again.about("panel")
+    second.type(KEY, KEY_FIELD)
+    second.click("Use this server")
+    second.finish(again)
+
+    assert "The key for `127.0.0.1" in panel
+    assert again.status == "ok", again.error
+    assert {(each.headers["authorization"], each.body["model"]) for each in model.requests} == {
+        (f"Bearer {KEY}", "local-model")
+    }
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize("key", ["", KEY], ids=["no key", "keyring"])
+def test_nothing_is_asked_again(
+    other_notebooks: Callable[[], FrontEnd], model: FakeOpenAI, tmp_path: Path, key: str
+) -> None:
+    model.add("Yes.", "Fine.", "Fine.", "Fine.") if key else model.add("Fine.", "Fine.", "Fine.")
+    first = other_notebooks()
+    cell = first.start("%%autogen\nGo.")
+    first.asked("Use this server")
+    if key:
+        first.tick("Keep the key in this system's keyring, for all notebooks")
+    fill(first, model.base_url, key)
+    first.finish(cell)
+    second = other_notebooks()
+    again = second.run("%%autogen\nGo.")
+    forgotten = second.run("%autogen model forget", "forget")
+    third = other_notebooks().run("%%autogen\nGo.", stdin=False)
+
+    assert again.status == "ok", again.error
+    assert "selects local-model at" in again.text.replace("`", "")
+    assert "deleted, for all notebooks" in forgotten.text
+    assert "no model is configured" in third.error
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()] == []

@@ -11,6 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.notebook import remembered_model
 from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command
 from autogen_nb.notebook.commands.line_command import Commands
@@ -30,6 +31,7 @@ GIVEN = ModelConnection("typed", KEY, "http://localhost:1/v1")
 @pytest.fixture
 def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelSetting:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     return ModelSetting(Settings())
 
 
@@ -109,6 +111,42 @@ def test_last_setting_wins(setting: ModelSetting, later: dict[str, str], server:
 
     assert [row[1] for row in shown[1:3]] == [model, server]
     assert getattr(setting.form_connection, "api_key", None) == (KEY if server == GIVEN.base_url else None)
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "model"),
+    [
+        ({}, {}, "typed"),
+        ({"OPENAI_API_KEY": "sk-1"}, {"OPENAI_API_KEY": "sk-1"}, "typed"),
+        ({"OPENAI_API_KEY": "sk-1"}, {}, "typed"),
+        ({}, {"OPENAI_API_KEY": "sk-1"}, "gpt-6-luna"),
+        ({}, {"AUTOGEN_NB_MODEL": "offline"}, "offline"),
+        ({"AUTOGEN_NB_MODEL": "offline"}, {"AUTOGEN_NB_MODEL": "offline"}, "typed"),
+    ],
+    ids=["nothing", "same key", "key removed", "new key", "new model", "same model"],
+)
+def test_a_remembered_form_gives_way_to_later_variables(
+    setting: ModelSetting, before: dict[str, str], later: dict[str, str], model: str
+) -> None:
+    setting.use_form(ModelConnection("typed", None, "http://localhost:1/v1"), before)
+    another = ModelSetting(Settings())
+    another.recall(later)
+
+    assert another.proposal(None, later).model == model
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"model": "m"}', '{"base_url": 1, "model": null, "key": 3, "variables": 4}']
+)
+def test_an_invalid_file_is_reported_and_removed(setting: ModelSetting, text: str) -> None:
+    setting.use_form(GIVEN, {})
+    remembered_model.path().write_text(text)
+
+    notice = ModelSetting(Settings()).recall({})
+    setting.forget()
+
+    assert "%autogen model forget` removes it" in notice
+    assert not remembered_model.path().exists()
 
 
 def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:

@@ -5,7 +5,7 @@ from base64 import b64encode
 from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit
 
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import ConfigError, WrongAddress
 
 HIDDEN = "****"
 
@@ -44,19 +44,21 @@ def checked_url(url: str | None, what: str) -> str | None:
     if near is None:
         raise ConfigError(f"{what} is {shown}; give an address such as 'http://localhost:11434/v1'")
     scheme = "http" if is_loopback(f"//{text}") else "https"
-    raise ConfigError(f"{what} is {shown}; did you mean '{scheme}://{text.rstrip('/')}{'' if near[1] else '/v1'}'?")
+    proposal = f"{scheme}://{text.rstrip('/')}{'' if near[1] else '/v1'}"
+    raise WrongAddress(f"{what} is {shown}; did you mean {proposal!r}?", proposal=proposal)
 
 
 def checked_base(url: str) -> str:
     base = checked_url(url, "Base URL") or ""
     parts = urlsplit(base)
     if (parts.hostname or "").endswith(_AZURE) and "/openai/v1" not in parts.path:
-        way = "or set it up in OAI_CONFIG_LIST with api_type 'azure'"
-        raise ConfigError(
-            f"this Azure address does not serve OpenAI's API; give 'https://{host_of(base)}/openai/v1', {way}"
+        way, proposal = "or set it up in OAI_CONFIG_LIST with api_type 'azure'", f"https://{host_of(base)}/openai/v1"
+        raise WrongAddress(
+            f"this Azure address does not serve OpenAI's API; give {proposal!r}, {way}", proposal=proposal
         )
     if parts.query or parts.fragment:
-        raise ConfigError(f"Base URL contains a query or fragment; give {shown_url(base)!r}")
+        proposal = shown_url(base)
+        raise WrongAddress(f"Base URL contains a query or fragment; give {proposal!r}", proposal=proposal)
     return base
 
 

@@ -46,11 +46,15 @@ _TEXT_MODELS = re.compile(r"audio|realtime|transcribe|tts|embedding|search|instr
 
 @dataclass(frozen=True, slots=True)
 class ModelConnection:
-    """A model, a key and an address, for example from the model form; never saved. The key is only for this address."""
+    """A model, a key and an address, for example from the model form. The key is only for this address.
+
+    If `keep_key` is True, the person wants the key in the system's keyring.
+    """
 
     model: str = ""
     api_key: str | None = field(default=None, repr=False)
     base_url: str | None = field(default=None, repr=False)
+    keep_key: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

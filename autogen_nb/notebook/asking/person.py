@@ -39,14 +39,18 @@ OFFER = (
 )
 
 NOT_CONFIGURED = "No model is configured. Your task is kept."
+KEY_NEEDED = "The key for `{host}` and the model `{model}` is not kept: type it again. Your task is kept."
 _FEW = 8
 
 
 @dataclass(frozen=True, slots=True)
 class ModelForm:
+    """A question for a model; with `only_key`, the address and the model are known."""
+
     head: str
     initial: ModelConnection
     offline: bool = True
+    only_key: bool = False
     stop: str = "Do not run the task"
 
 

@@ -27,7 +27,7 @@ _NO_MODEL = "No model is set up: `%autogen model set` opens a form; a cell that 
 def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> DisplayData:
     if list(words) == ["forget"]:
         setting.forget()
-        return _shown(setting, environ, "The answers of the model form are deleted.")
+        return _shown(setting, environ, "The answers of the model form are deleted, for all notebooks.")
     if words:
         hint = did_you_mean(words[0], VERBS, f"the commands are {', '.join(VERBS)}")
         raise ConfigError(f"%autogen model has no {' '.join(words)!r}; {hint}")
@@ -50,11 +50,14 @@ def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, 
 
 
 def _shown(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -> DisplayData:
-    remarks = [first, setting.drop_if_replaced(environ)]
+    remarks = [first, setting.recall(environ), setting.drop_if_replaced(environ)]
     rows = setting.rows(environ)
     if failure := setting.failure_of(setting.choose(None, environ)):
         remarks.append(f"The last request failed: {failure}")
-    remarks.append(_WAYS if rows else _NO_MODEL)
+    if (lacking := setting.without_key) is not None:
+        remarks.append(f"The next cell asks for the key of `{host_of(lacking.base_url)}`, for `{lacking.model}`.")
+    else:
+        remarks.append(_WAYS if rows else _NO_MODEL)
     parts = [table(("what", "is", "by"), rows, kind="model")] if rows else []
     parts += [line(visible(remark), kind="model") for remark in remarks if remark]
     return stacked(*parts)

@@ -6,7 +6,7 @@ from functools import partial
 
 import ipywidgets as widgets
 
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import ConfigError, WrongAddress
 from autogen_nb.models.config.account import checked_key
 from autogen_nb.models.config.address import checked_base, host_of, revealed, shown_url
 from autogen_nb.models.config.model_connection import ModelConnection
@@ -22,10 +22,12 @@ from autogen_nb.notebook.asking.person import (
     loses_secrets,
     sentence,
 )
+from autogen_nb.notebook.remembered_model import keyring
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.run import engine
 
+_KEEP = "Keep the key in this system's keyring, for all notebooks"
 _STORED_KEY = "kept; type another to replace it"
 _KEY_AGAIN = " The API key was not kept: type it again."
 
@@ -46,6 +48,7 @@ class ModelPanel(Panel):
         self._model = widget_parts.field(
             widgets.Text, "Model", hint="the model's name on the server", value=form.initial.model
         )
+        self._keep = widget_parts.checkbox(_KEEP, checked=False)
         for field in (self._url, self._key, self._model):
             widget_parts.on_enter(field, self._begin)
         self._use = self.button("Use this server", self._begin, hint="Test the server, then use it", style="primary")
@@ -57,8 +60,11 @@ class ModelPanel(Panel):
         rows = [
             widget_parts.titled_row(
                 "A provider, or a server that speaks OpenAI's API; a local one often needs no key. "
-                "The key stays in memory, is sent only to this address, and never reaches the agent's kernel.",
-                *(self._provider, self._url, self._key, self._model, self._actions),
+                "The key is sent only to this address, and never reaches the agent's kernel. The address and the model "
+                "are remembered, the key is not.",
+                *(self._provider, self._url, self._key, self._model),
+                *([self._keep] if keyring() else []),
+                self._actions,
             ),
             self._status,
             self._choices,
@@ -75,6 +81,22 @@ class ModelPanel(Panel):
             rows.append(widget_parts.row(stop))
         self.show(*rows)
         self._widgets += (self._use, self._cancel)
+        if form.only_key:
+            self._show_only_key()
+
+    def _show_only_key(self) -> None:
+        hidden = (self._provider, self._url, self._model)
+
+        def show_all() -> None:
+            for field in hidden:
+                field.layout.display = None
+            self._actions.children = (self._use,)
+
+        for field in hidden:
+            field.layout.display = "none"
+        other = self.button("Another server", show_all, hint="Change the address and the model, too")
+        self._actions.children = (self._use, other)
+        self._widgets.append(other)
 
     def finish(self) -> None:
         check, self._check = self._check, None
@@ -99,11 +121,15 @@ class ModelPanel(Panel):
         try:
             url = checked_base(revealed(self._url.value.strip(), self._stored.base_url))
             key = checked_key(typed, "API key") or key_for(url, self._stored)
+        except WrongAddress as error:
+            self._say(sentence(str(error)), "bad")
+            self._propose(error.proposal, typed)
+            return
         except ConfigError as error:
             # Without a valid address, the key belongs to no server, so the panel does not keep it.
             self._say(sentence(str(error)) + (_KEY_AGAIN if typed.strip() else ""), "bad")
             return
-        connection = ModelConnection(model, key, url)
+        connection = ModelConnection(model, key, url, keep_key=self._keep.value)
         if not loses_secrets(self._stored, connection):
             self._stored = connection
         # A saved notebook contains the field's value, so the address is shown without a user name and a password.
@@ -113,6 +139,15 @@ class ModelPanel(Panel):
         self._actions.children = (self._cancel,)
         self._say(f"Asking `{host_of(url)}` …")
         check.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._show_result, done, connection))
+
+    def _propose(self, url: str, key: str) -> None:
+        def take() -> None:
+            self._url.value = url
+            self._loop.call_soon_threadsafe(self._ask_server, key)
+
+        # The key belongs to the address that the person accepts with the button.
+        button = self.button(f"Use {url}", take, hint="Ask the server at this address", style="primary")
+        self._choices.children = (widget_parts.with_wrapped_text(button),)
 
     def _show_result(self, check: "Future[CheckedConnection]", connection: ModelConnection) -> None:
         # The result of an earlier check may arrive after the fields have changed.
