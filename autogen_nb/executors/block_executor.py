@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import weakref
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -44,6 +45,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 _HOME = str(Path("~").expanduser())
 _DIGITS = 12
+_UNDEFINED = re.compile(r"name '(\w+)' is not defined.*", re.DOTALL)
 _TAIL_LENGTH = 2_000
 _FILENAME = re.compile(r"# filename: (.+)")
 _SHELL = SHELL | BASH
@@ -55,6 +57,10 @@ _NO_PYTHON = (
 
 
 Step: TypeAlias = Callable[[Emit[Output]], Awaitable[BlockOutcome]]
+
+
+FindVariable: TypeAlias = Callable[[str], Awaitable[tuple[bool, str]]]
+"""Gets a name that code does not find. Returns whether the kernel has it now, and a sentence for the model, or ""."""
 
 
 class BlockRefused(Exception):
@@ -99,6 +105,7 @@ class BlockExecutor:
         self._no_kernel = "" if in_kernel else "the executor runs each block as a program"
         self.notice = ""
         """A sentence that the model reads with the result of the next block."""
+        self.find_variable: FindVariable | None = None
         # The note about a missing kernel or Python: None before the first block, "" once a run has reported it.
         self._limitation = None if in_kernel else ""
         self._history = History() if restore == "replay" else None
@@ -173,12 +180,13 @@ class BlockExecutor:
         }
         async with self._turn:
             await self._prepare()
-        ran, code, notes, changes, tail = 0, 0, [self.notice], list[str](), ""
+        ran, code, notes, changes, tail, missing = 0, 0, [self.notice], list[str](), "", ""
         self.notice = ""
 
         def emit_and_note(output: Output) -> Awaitable[object] | None:
-            nonlocal tail
+            nonlocal tail, missing
             if isinstance(output, Failure):
+                missing = _undefined_name(output)
                 notes.append(missing_variable_hint(output, self._dropped))
                 notes.append(read_only_hint(output, self._place.own_folder))
                 tail = f"{output.ename}: {output.evalue}"
@@ -186,7 +194,9 @@ class BlockExecutor:
                 tail = (tail + output.text)[-_TAIL_LENGTH:]
             return emit(output)
 
-        for block in blocks:
+        waiting = deque(blocks)
+        while waiting:
+            block, missing = waiting.popleft(), ""
             ran += 1
             try:
                 for step in await self._steps(block, options):
@@ -202,10 +212,20 @@ class BlockExecutor:
             else:
                 notes.append(self._limitation or "")
                 self._limitation = ""
+            if await self._finds(missing, notes):
+                waiting.appendleft(block)
+                ran, code = ran - 1, 0
             if code:
                 break
         notes.append(shorter_name_hint(tail, self.cwd))
         return RunEnded(code, ran, " ".join(filter(None, notes)), ", ".join(filter(None, changes)))
+
+    async def _finds(self, name: str, notes: list[str]) -> bool:
+        if not name or self.find_variable is None:
+            return False
+        is_there, note = await self.find_variable(name)
+        notes.append(note)
+        return is_there
 
     async def stop(self, note: str = "") -> None:
         """Ends the kernel and the programs of all blocks; the model reads `note` with the next block."""
@@ -355,6 +375,11 @@ class BlockExecutor:
         if language in _SHELL:
             return [self._shell.program(language)]
         raise _unknown_language(language)
+
+
+def _undefined_name(failure: Failure) -> str:
+    name = _UNDEFINED.fullmatch(failure.evalue) if failure.ename == "NameError" else None
+    return name[1] if name else ""
 
 
 def file_name(block: CodeBlock) -> str:

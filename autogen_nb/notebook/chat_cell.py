@@ -4,10 +4,12 @@ Invalid options raise an error before any model call, and before variables are c
 that block the kernel's thread; it then never suspends (see `autogen_nb.run.run_to_completion`).
 """
 
+import asyncio
 import os
 import shlex
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,7 +42,7 @@ from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, va
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import resuming, variable_choice
-from autogen_nb.notebook.asking.person import COPY, OFFER, AbsentPerson, approved_each_block
+from autogen_nb.notebook.asking.person import COPY, OFFER, AbsentPerson, approved_each_block, copy_and_run_again
 from autogen_nb.notebook.cell_model import choose_model
 from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
@@ -157,6 +159,33 @@ class ChatCell:
         chat.declined_variables.update(unshared)
         return {}
 
+    async def _find_variable(
+        self, chat: NotebookConversation, loop: asyncio.AbstractEventLoop | None, name: str
+    ) -> tuple[bool, str]:
+        """Offers a variable of the notebook that the agent's code does not find; called on the engine."""
+        variables = variable_choice.data_variables(self._notebook.namespace)
+        if name not in variables:
+            return False, ""
+        what = describe(name, variables[name], share=self._settings.share)
+        if loop is not None and name not in chat.declined_variables:
+            asked = asyncio.run_coroutine_threadsafe(self._ask_to_copy(name, what), loop)
+            if await asyncio.wrap_future(asked):
+                values = {name: variables[name]}
+                chat.hand(values, await chat.put(values))
+                return True, f"The user copied a variable of the notebook, and the block ran again: {what}."
+            chat.declined_variables.add(name)
+        way = variable_choice.command("push", [name], self._name_for_commands(chat))
+        return (
+            False,
+            f"The user's notebook has {what}. Your kernel has no copy; only the user can make one, with `{way}`.",
+        )
+
+    async def _ask_to_copy(self, name: str, what: str) -> bool:
+        question = f"The agent's code needs a variable of your notebook: {what}."
+        copied = await self._stage.ask(lambda person: person.choose(copy_and_run_again(name), question))
+        self._view.note(f"{'Copied to the agent' if copied else 'Not copied'}: `{name}`.", kind="decision")
+        return copied
+
     def _resume(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellRun | None:
         if [name for name, value in inputs.items() if not chat.shared.holds(name, value)]:
             return None
@@ -228,6 +257,8 @@ class ChatCell:
     async def _run_chat(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model, skipped: int
     ) -> ChatResult:
+        loop = asyncio.get_running_loop() if self._stage.waits == "async" else None
+        conversation.executor.find_variable = partial(self._find_variable, conversation, loop)
         user, assistant = self._agents(conversation, cell_run, model)
         chat = TwoAgentChat(
             user,
@@ -259,6 +290,8 @@ class ChatCell:
                 model=error.model,
                 spent=error.spent,
             ) from error
+        finally:
+            conversation.executor.find_variable = None
         return chat.result()
 
     def _offer_fewer_questions(self, conversation: NotebookConversation) -> None:

@@ -76,3 +76,50 @@ def test_rows_are_shared_where_that_is_reported(fresh: FrontEnd, model: FakeOpen
     assert "blue" in second
     assert schema.about("host")[0].startswith("`127.0.0.1` receives your task, names and types (no rows)")
     assert "names, types and first rows" in rows.about("host")[0]
+
+
+READ = python("made = 1", "print(made, len(penguins), limit)")
+FRAME = "import pandas as pd\npenguins = pd.DataFrame({'mass': range(344)})\nlimit = 5"
+
+
+def output(model: FakeOpenAI, request: int = -1) -> str:
+    return str(model.requests[request].body["messages"][-1]["content"])
+
+
+def test_variables_that_code_does_not_find_are_copied_and_the_block_runs_again(
+    fresh: FrontEnd, model: FakeOpenAI
+) -> None:
+    model.add(READ, "There are 344.")
+    fresh.run(FRAME, "frame")
+    buttons = [f"Copy {name} to the agent and run again" for name in ("penguins", "limit")]
+    cell = fresh.run_clicking("%%autogen --confirm never\nHow many?", click=buttons)
+
+    assert cell.status == "ok", cell.error
+    assert cell.decisions == ["Copied to the agent: `penguins`.", "Copied to the agent: `limit`."]
+    assert "1 344 5" in output(model)
+    assert "exitcode: 0" in output(model)
+    assert "The user copied a variable of the notebook, and the block ran again: `penguins`: DataFrame" in output(model)
+
+
+@pytest.mark.parametrize("stdin", [True, False], ids=["declined", "nobody"])
+def test_model_is_told_who_can_copy_a_variable(fresh: FrontEnd, model: FakeOpenAI, stdin: bool) -> None:
+    model.add(READ, "Please copy it.", READ, "Please.")
+    fresh.run(FRAME, "frame")
+    cell = fresh.start("%%autogen --confirm never\nHow many?", stdin=stdin)
+    for button in ["Do not copy"] * stdin:
+        fresh.click(button)
+    fresh.finish(cell)
+    again = fresh.run("%%autogen --confirm never\nAgain.", "again", stdin=stdin)
+
+    assert (cell.status, again.status) == ("ok", "ok")
+    assert "The user's notebook has `penguins`: DataFrame, 344 rows x 1 columns" in output(model, 1)
+    assert "only the user can make one, with `%autogen push penguins`" in output(model)
+
+
+def test_names_that_the_notebook_lacks_are_not_offered(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    fresh.run("import json as helper\ndef function(): ...", "no data")
+    model.add(python("helper.dumps(1)"), python("function()"), python("nothing"), "Sorry.")
+    cell = fresh.run("%%autogen --confirm never\nGo.")
+
+    assert cell.status == "ok", cell.error
+    assert "notebook has" not in "".join(output(model, number) for number in (1, 2, 3))

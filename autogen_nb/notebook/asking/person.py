@@ -81,6 +81,19 @@ COPY = Choice(
     stopped="the task was not run",
     optional=True,
 )
+
+
+def copy_and_run_again(name: str) -> Choice:
+    return Choice(
+        (
+            ChoiceButton(f"Copy {name} to the agent and run again", True, "The agent's kernel gets a copy", "primary"),
+            ChoiceButton("Do not copy", False, "The assistant reads the error, and that the variable is yours"),
+        ),
+        " [y/n] ",
+        optional=True,
+    )
+
+
 RESTORE = Choice(
     (
         ChoiceButton("Run again", True, "Run the blocks in a new kernel; you approve effects outside it", "primary"),
