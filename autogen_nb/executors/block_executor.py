@@ -199,13 +199,10 @@ class BlockExecutor:
             block, missing = waiting.popleft(), ""
             ran += 1
             try:
-                for step in await self._steps(block, options):
-                    outcome = await step(emit_and_note)
-                    code = outcome.exit_code
-                    notes.append(outcome.note)
-                    changes.append(outcome.changes)
-                    if code:
-                        break
+                outcomes = [outcome async for outcome in self._outcomes(block, options, emit_and_note)]
+                code = outcomes[-1].exit_code
+                notes += [outcome.note for outcome in outcomes]
+                changes += [outcome.changes for outcome in outcomes]
             except BlockRefused as refusal:
                 emit(Stream("stderr", f"{refusal}\n"))
                 code = 1
@@ -306,6 +303,15 @@ class BlockExecutor:
             await self._prepare()
         if why := await self._why_no_kernel():
             raise error(f"{why}, so no kernel can {action}")
+
+    async def _outcomes(
+        self, block: CodeBlock, options: Mapping[str, Any], emit: Emit[Output]
+    ) -> AsyncGenerator[BlockOutcome]:
+        for step in await self._steps(block, options):
+            outcome = await step(emit)
+            yield outcome
+            if outcome.exit_code:
+                return
 
     async def _steps(self, block: CodeBlock, options: Mapping[str, Any]) -> list[Step]:
         """The calls that run a block; each one runs only if those before it have succeeded."""
