@@ -36,6 +36,12 @@ def test_closed_fence_is_code(text: str) -> None:
     assert blocks(text) == [("python", "x = 1")]
 
 
+@pytest.mark.parametrize("html", "<!-- <pre> <script> <think> <?xml <![CDATA[ <!DOCTYPE <div> <br/> </a>".split())
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_fence_below_html_is_code(html: str, indent: str) -> None:
+    assert blocks(f"{html}\n{indent}~~~python\n{indent}x = 1\n{indent}~~~\n-->") == [("python", "x = 1")]
+
+
 @pytest.mark.parametrize(
     ("tag", "language"),
     [
@@ -59,6 +65,34 @@ def test_no_character_of_code_is_lost(lines: list[str]) -> None:
     fence = "`" * (len(code) + 3)
 
     assert blocks(f"before\n\n{fence}python\n{code}\n{fence}\nafter\n") == [("python", code)]
+
+
+BASH = "```bash\nls\n```"
+
+
+@pytest.mark.parametrize(
+    ("tag", "code"),
+    [
+        pytest.param("python", f'x = f"""It\'s {{y["a"]}}\n{BASH}\n"""\nprint(x)', id="three quotes"),
+        pytest.param("python", f"# don't '''\nx = r'''\\'''\n{BASH}\n'''", id="raw, after a comment"),
+        pytest.param("", f"x = '''\n{BASH}\n'''", id="without a tag"),
+        pytest.param("python", f"%%writefile docs/notes.md\n{BASH}\n```\nls\n```\nend", id="a file of Markdown"),
+        pytest.param("python", f'%%writefile -a x.py\nx = """\n{BASH}\n"""', id="a file of Python"),
+        pytest.param("python", f"%%bash\ncat <<END\n{BASH}\nEND", id="a cell of bash"),
+        pytest.param("bash", f"# don't <<A\ncat <<'END' | wc # it's\n{BASH}\nEND", id="here-document"),
+        pytest.param("sh", f'cat <<-"A"; cat <<\\B\n{BASH}\n\tA\n{BASH}\nB\nls', id="two here-documents"),
+        pytest.param("sh", f'git commit -m "a \\" b\n{BASH}\n"; grep a <<<b', id="a string of the shell"),
+    ],
+)
+def test_fence_within_code_does_not_close_it(tag: str, code: str) -> None:
+    after = "```python\ny\n```"
+
+    assert [found for _, found in blocks(f"```{tag}\n{code}\n```\nThen:\n{after}")] == [code, "y"]
+
+
+@pytest.mark.parametrize("code", ['x = """', "%%bash\ncat <<END"])
+def test_first_fence_closes_a_string_that_never_ends(code: str) -> None:
+    assert blocks(f"```python\n{code}\n```\nor\n```\n1\n```") == [("python", code), ("python", "1")]
 
 
 @pytest.mark.slow

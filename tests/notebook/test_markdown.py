@@ -37,6 +37,12 @@ def test_tables_keep_their_alignment() -> None:
     assert '<td style="text-align:right">2</td>' in html
 
 
+def test_message_shows_the_code_that_runs() -> None:
+    html = markdown("Run *this*: ```python\nx = '''\n```\n'''\n```</answer>")
+
+    assert text_of(html).split("\n") == ["Run this: pythonx = '''", "```", "'''", "</answer>"]
+
+
 def test_very_long_text_is_shown_as_it_is() -> None:
     text = "**x** " * LONGEST
 

@@ -1,7 +1,9 @@
 """Finds the runnable code blocks in Markdown text.
 
-1. Fences follow CommonMark; the first word of the info string is the language. Indented blocks are prose.
-2. An unclosed fence is no code block, because the reply may be incomplete.
+1. Fences follow CommonMark; the first word of the info string is the language. Indented blocks are prose. As models
+   mean it, fences also open at any indentation, within HTML, and after text if the next fence closes them.
+2. An unclosed fence is no code block, because the reply may be incomplete. A fence in a string or here-document of the
+   code, or in a nested block of Markdown, closes the block only if no other fence does.
 3. A fence without a language is shell code if it begins with pip or python, or looks like one command and uses no known
    Python name. Other code that parses as Python is Python; the rest is no code block.
 4. A fence with a language in `SHOWN`, such as ``json`` or ``mermaid``, is no code block.
@@ -10,6 +12,7 @@
 import ast
 import re
 import warnings
+from collections import deque
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
@@ -36,6 +39,29 @@ COMMANDS = frozenset(
 _LINE_END = re.compile(r"\r\n?|\n")
 _LANGUAGE = re.compile(r"[\w.+#-]+")
 _TAG_END = re.compile(r"[\s{},:]")
+_OPENING = re.compile(
+    r"(?P<before>(?:(?!>).*[^`\s][ \t]*(?=`{3,}[\w+#-]+[ \t]*$))?)(?P<marker>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)"
+)
+_LINE_OF_CLOSING = re.compile(r"\n[\t >]*```(?!\w)")
+# A tag, punctuation or a sentence may follow a closing fence, but no info string.
+_AFTER = re.compile(r"[ \t]*(?P<text>$|[^\w\s{`~.].*|\.(?!\w).*|[A-Z][\w']*[ \t]+[^={]*$)")
+_CELL_MAGIC = re.compile(r"%%(?:.*\.)?(\w+)")
+_NESTED = re.compile(r"^\s*(`{3,}|~{3,})[ \t]*[\w{.].*")
+_STRINGS = {
+    "python": re.compile(
+        r"""#.*|'{3}(?:\\.|[^\\])*?'{3}|"{3}(?:\\.|[^\\])*?"{3}|('{3}|"{3}).*"""
+        r"""|'(?:\\.|[^'\\])*'?|"(?:\\.|[^"\\])*"?"""
+    ),
+    "sh": re.compile(
+        r"""(?<!\S)#.*|\\.|'[^']*'|"(?:\\.|[^"\\])*"|(['"]).*|<<<|<<-?[ \t]*\\?(['"]?)([A-Za-z_][\w.-]*)\2"""
+    ),
+    "shown": _NESTED,
+    "page": _NESTED,
+    "": re.compile(r"(?!)"),
+}
+"""Comments, strings and the like in a line; the last group, if any, is the end of what continues in the next line."""
+
+_ENDS = {quote: re.compile(rf"(?:\\.|[^\\])*?{quote}") for quote in ('"', '"""', "'''")} | {"'": re.compile("[^']*'")}
 _ARGUMENT = re.compile(r"-{1,2}[A-Za-z]|[~.]{0,2}/|\.{1,2}$|[\w.-]+/|[\w-]+\.[A-Za-z]\w*$")
 
 
@@ -57,11 +83,14 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
     at = 0
     # The added newline ends the last line, so that the content of a fence has a newline for each line.
     for token in _parser().parse(text + "\n"):
-        if token.type != "fence":
+        if token.type not in ("fence", "inline"):
             continue
         begin, end = token.map
         prose += lines[at:begin]
         at = end
+        if token.type == "inline":
+            prose.append(token.content)
+            continue
         tag = _tag(token.info)
         closed = token.content.count("\n") == end - begin - 2
         unclosed |= not closed and tag not in SHOWN
@@ -107,7 +136,100 @@ def parse_python(code: str) -> ast.Module | None:
 def _parser() -> Any:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").disable("inline")
+    parser = MarkdownIt("zero").enable(["blockquote", "list", "fence"]).disable("inline")
+    # A paragraph of CommonMark takes in fences with an indentation of four or more spaces.
+    parser.block.ruler.at("paragraph", _skip_line)
+    return with_fences(parser)
+
+
+def with_fences(parser: Any) -> Any:
+    """Makes markdown-it find the same fences as `read`."""
+    parser.block.ruler.at("fence", _fence, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    return parser
+
+
+def _skip_line(state: Any, start: int, _end: int, _silent: object) -> bool:
+    state.line = start + 1
+    return True
+
+
+def _fence(state: Any, start: int, end: int, silent: object) -> bool:
+    opening = _OPENING.fullmatch(state.src, state.bMarks[start] + state.tShift[start], state.eMarks[start])
+    if opening is None or (opening["before"] and not _is_closed_next(state.src, state.eMarks[start])):
+        return False
+    if silent:
+        return True
+    closing, after = _find_closing(state, start, end, opening)
+    _push_text(state, opening["before"], start)
+    token = state.push("fence", "code", 0)
+    token.info, token.markup = opening["info"], opening["marker"]
+    token.content = state.getLines(start + 1, closing, state.sCount[start], True)
+    state.line = closing if after is None else closing + 1
+    token.map = [start, state.line]
+    _push_text(state, after, state.line)
+    return True
+
+
+def _push_text(state: Any, text: str | None, line: int) -> None:
+    if text:
+        token = state.push("inline", "", 0)
+        token.content, token.map, token.children = text, [line, line], []
+
+
+def _is_closed_next(text: str, at: int) -> bool:
+    closing = text.find("```", at)
+    return closing > 0 and bool(_LINE_OF_CLOSING.match(text, text.rfind("\n", 0, closing)))
+
+
+def _find_closing(state: Any, start: int, end: int, opening: re.Match[str]) -> tuple[int, str | None]:
+    """The line that closes a fence, and the text after it; (the line after the block, None) if nothing closes it."""
+    fence = re.compile(rf" {{0,3}}{opening['marker']}{opening['marker'][0]}*")
+    first = state.getLines(start + 1, start + 2, state.sCount[start], False) if start + 1 < end else ""
+    kind, ends = _kind(_tag(opening["info"]), first), deque[str]()
+    within: tuple[int, str] | None = None
+    found: tuple[int, str] | None = None
+    for line in range(start + 1, end):
+        if state.sCount[line] < state.blkIndent and not state.isEmpty(line):
+            end = line
+            break
+        text = state.getLines(line, line + 1, state.sCount[start], False)
+        closing = fence.match(text)
+        if closing and (after := _AFTER.match(text, closing.end())):
+            if ends and "incomplete" not in state.env:
+                within = within or (line, after["text"])
+            else:
+                found = line, after["text"]
+                if kind != "page":
+                    break
+        elif found and _NESTED.match(text):
+            break
+        _advance(ends, text, _STRINGS[kind])
+    if within and not found:
+        # One search per message may reach the end in vain, so that the time stays linear.
+        state.env["incomplete"] = True
+    return found or within or (end, None)
+
+
+def _kind(tag: str, line: str) -> str:
+    """The kind of a block's code, from its tag and its first line; a "page" is a cell that writes Markdown."""
+    magic = _CELL_MAGIC.match(line) if tag in {"", *PYTHON} else None
+    tag = magic[1].lower() if magic else tag
+    if tag in SHOWN:
+        return "page" if magic and tag in {"markdown", "md"} else "shown"
+    return "sh" if tag in BASH | SHELL else "python" if magic or tag in {"", *PYTHON} else ""
+
+
+def _advance(ends: deque[str], line: str, tokens: re.Pattern[str]) -> None:
+    """Follows a line of code; `ends` are the ends of its open strings, here-documents or nested blocks."""
+    at = 0
+    if ends:
+        quote = _ENDS.get(ends[0])
+        end = quote.match(line) if quote else None
+        if end is None and line.strip() != ends[0]:
+            return
+        ends.popleft()
+        at = end.end() if end else len(line)
+    ends += [token[token.lastindex] for token in tokens.finditer(line, at) if token.lastindex]
 
 
 def _dedent(code: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from autogen_nb.core.text.code_blocks import with_fences
 from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.notebook.rendering import styles, tex
 from autogen_nb.notebook.rendering.escaping import WEB_OR_MAIL, escape_plain, escape_text
@@ -136,7 +137,7 @@ def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}, renderer_cls=_renderer_class())
-    parser.enable(["table", "strikethrough"])
+    with_fences(parser).enable(["table", "strikethrough"])
     parser.inline.ruler.before("escape", "formula", _formula)
     # All links count as valid, so that the target of a forbidden link can be shown as text. markdown-it's documentation
     # recommends this assignment; mypy rejects assignments to methods.
