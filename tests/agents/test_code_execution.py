@@ -66,6 +66,19 @@ def test_end_of_input_is_an_error_in_the_code_and_a_replay_asks_nobody(executor:
     assert ran(again) == ran(log)
 
 
+@pytest.mark.parametrize(
+    ("end", "last"),
+    [("'val' + 'ue'", {"text/plain": "'value'"}), ("1 / 0", "ZeroDivisionError")],
+    ids=["value", "error"],
+)
+def test_the_end_of_a_block_is_kept_after_many_outputs(executor: BlockExecutor, end: str, last: Any) -> None:
+    log: Log = []
+    held("sync", executor, f"for n in range(230): display(n); print(n, end='')\n{end}", ScriptedHuman(), log)
+
+    ends = [each.ename if isinstance(each, Failure) else getattr(each, "data", None) for each in ran(log).outputs]
+    assert last in ends[-2:]
+
+
 # The name is made up while it runs: no reading knows that a file is written.
 HIDDEN = "print('before')\neval(chr(111) + \"pen('hidden', 'w').close()\")\nprint('after')"
 

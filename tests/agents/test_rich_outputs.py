@@ -30,7 +30,10 @@ class Kept:
 
 def taken(*outputs: Output, kept: Kept | None = None, chat: ShownSize | None = None) -> tuple[list[Output], str]:
     run = RichOutputs((kept or Kept()).save, chat or ShownSize())
-    return [shown for output in outputs if (shown := run.take(output)) is not None], run.note()
+    shown = [each for output in outputs if (each := run.take(output)) is not None]
+    rest = run.rest()
+    note = "".join(each.text for each in rest if isinstance(each, Stream))
+    return [*shown, *(each for each in rest if not isinstance(each, Stream))], note
 
 
 def test_ordinary_text_is_shown_unchanged() -> None:
@@ -127,16 +130,46 @@ def test_a_long_failure_is_cut() -> None:
     assert "characters left out" in shown.evalue
 
 
+TEXT = Display({"text/plain": "x"})
+VALUE = Result({"text/plain": "42"})
+FINAL = Display({"text/plain": "final"}, display_id="a")
+
+
 def test_text_beyond_the_bound_makes_no_files() -> None:
     kept = Kept()
 
-    _, note = taken(
-        *[Display({"text/plain": "x"}) for _ in range(MOST + 1)], Display({"text/html": "<table>"}), kept=kept
-    )
+    _, note = taken(*[TEXT] * (MOST + 1), Display({"text/html": "<table>"}), VALUE, kept=kept)
 
     assert kept.files == {"output-1.html": b"<table>"}
     assert note.startswith("[2 more outputs are not shown: one run shows 200 outputs at most;")
     assert note.endswith("those that are not plain text are in 'output-1.html'.]\n")
+
+
+PICTURE = Display({"image/png": picture(9)})
+BIG = Display({"text/html": "x" * (LARGEST - 99)})
+
+
+@pytest.mark.parametrize(
+    ("last", "beyond", "omitted"),
+    [
+        pytest.param([VALUE], [VALUE], 0, id="one more"),
+        pytest.param([TEXT, VALUE], [TEXT, VALUE], 0, id="two more"),
+        pytest.param([TEXT, TEXT, VALUE], [VALUE], 2, id="three more"),
+        pytest.param([*[TEXT] * 30, PICTURE], [PICTURE], 30, id="many more"),
+        pytest.param([TEXT, TEXT, VALUE, Stream("stdout", "done")], [VALUE], 2, id="text after it"),
+        pytest.param(
+            [TEXT, replace(TEXT, display_id="a"), replace(FINAL, update=True)], [TEXT, FINAL], 0, id="updated"
+        ),
+        pytest.param([TEXT, TEXT, BIG], [], 3, id="too large"),
+        pytest.param([TEXT, Cleared(), VALUE], [VALUE], 0, id="cleared"),
+        pytest.param([VALUE, Cleared(wait=True), Stream("stdout", "done")], [], 0, id="cleared by text"),
+    ],
+)
+def test_the_last_output_is_shown_beyond_the_bound(last: list[Output], beyond: list[Output], omitted: int) -> None:
+    shown, note = taken(*[Display({"text/html": "x" * 99_000})] * MOST, *last)
+
+    assert [each for each in shown if isinstance(each, Display | Result)][MOST:] == beyond
+    assert note.partition(" ")[0] == (f"[{omitted}" if omitted else "")
 
 
 def test_of_large_outputs_so_many_are_shown_as_the_run_has_room_for() -> None:

@@ -15,7 +15,7 @@ from autogen_nb.agents.parts.agent_config import CodeConfig, stop_unreachable_ke
 from autogen_nb.agents.parts.rich_outputs import RichOutputs, ShownSize
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import AttendedExecutor, Executor, RunEnded
-from autogen_nb.core.text.bounded_output import LIMIT, BoundedOutputs
+from autogen_nb.core.text.bounded_output import LIMIT, MOST, BoundedOutputs
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.core.text.redaction import Redactor
 from autogen_nb.effects import ENDED, Effect, EffectJudged
@@ -23,7 +23,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
 from autogen_nb.kernels.places.environment import secret_values
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Output, Stream
+from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.run import Inquiry, InquiryAnswer, describer, engine, without_password
 from autogen_nb.trusted import known_secrets
 from autogen_nb.trusted.held_folder import HeldFolder
@@ -43,18 +43,26 @@ async def run_blocks(
     # Pictures become files if only text can be shown.
     folder = OutputFolder(config.output_dir or (cwd if describe is None else None), cwd)
     redactor = Redactor({**secret_values(os.environ), **known_secrets.keys()})
-    whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown, describe), BoundedOutputs()
+    whole, rich = FullOutputFile(folder), RichOutputs(folder.save, shown, describe)
+    # `rich.rest()` returns up to three outputs.
+    outputs = BoundedOutputs(most=MOST + 3)
     inquirer = _Inquirer(request.agent, emit)
+
+    def show(output: Output) -> None:
+        outputs.add(output)
+        emit(OutputAdded(request.agent, output))
 
     def add(output: Output | None) -> None:
         # The person answers questions in batches. An output ends a batch, so that later questions appear below it.
         inquirer.batch = None
         for redacted in redactor.take(output):
+            if isinstance(redacted, Stream):
+                whole.add(redacted.text)
+            # The failure comes last.
+            for held in rich.rest() if isinstance(redacted, Failure) else ():
+                show(held)
             if (fitted := rich.take(redacted)) is not None:
-                outputs.add(fitted)
-                if isinstance(fitted, Stream):
-                    whole.add(fitted.text)
-                emit(OutputAdded(request.agent, fitted))
+                show(fitted)
 
     if hasattr(config.executor, "attended"):
         executor = cast("AttendedExecutor", config.executor)
@@ -64,9 +72,8 @@ async def run_blocks(
     else:
         ended = await run_to_end(config.executor, request.blocks, add)
     add(None)
-    if note := rich.note():
-        outputs.add(Stream("stderr", note))
-        emit(OutputAdded(request.agent, Stream("stderr", note)))
+    for held in rich.rest():
+        show(held)
     file = whole.close()
     shortened, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - started
     return CodeRan(ended.exit_code, shortened, ended.ran, ended.note, seconds, inquirer.close(), file, ended.changes)

@@ -1,7 +1,8 @@
 """Limits the rich outputs that a chat shows, and writes outputs beyond the limits to files.
 
-1. A run shows a limited number of outputs with a limited total size; the runs of a chat share a larger limit. A line
-   at the end of the run names the files of the outputs that are not shown.
+1. A run shows a limited number of outputs with a limited total size; the runs of a chat share a larger limit. The last
+   output is shown beyond the number, and if it is short, beyond the size. A line at the end of the run names the files
+   of the outputs that are not shown.
 2. A line with a file's name replaces an output that is too large for one message, or a picture with too many pixels.
 3. Outputs that the code has cleared or replaced do not count.
 4. If a chat can show only text, as in a terminal, pictures and HTML with scripts go to files.
@@ -48,6 +49,7 @@ _PICTURES = tuple(mime for mime in _ENDINGS if mime.startswith("image/"))
 _STATIC = frozenset((*_PICTURES, "text/plain"))
 _TEXTS = frozenset({"text/plain", "text/html", "text/latex", "text/markdown"})
 
+_SHORT = 10_000
 FILE_LIMIT = 1_000
 """The maximum number of files that a run writes for its outputs."""
 
@@ -75,9 +77,13 @@ class RichOutputs:
         self._file_count = 0
         self._omitted = 0
         self._reason = ""
+        self._held: list[_Rich] = []
 
     def take(self, output: Output) -> Output | None:  # noqa: C901  # one rule after the other
         """Returns the output, a line that names the output's file, or None if nothing is shown."""
+        is_update = isinstance(output, Display) and output.update
+        if self._clear_next and not is_update and not isinstance(output, Cleared):
+            self._clear()
         match output:
             case Cleared(wait=wait):
                 self._clear_next = wait
@@ -88,14 +94,14 @@ class RichOutputs:
                 return _shorten_failure(output)
             case Stream():
                 return output
-        is_update = isinstance(output, Display) and output.update
         display_id = output.display_id if isinstance(output, Display) else None
         previous_length = self._by_id.get(display_id or "") if is_update else 0
         if previous_length is None:
             # Jupyter ignores updates of unknown displays.
+            for index, held in enumerate(self._held):
+                if isinstance(held, Display) and held.display_id == display_id:
+                    self._held[index] = Display(output.data, output.metadata, display_id)
             return None
-        if self._clear_next and not is_update:
-            self._clear()
         length = size(output)
         if (
             length > LARGEST
@@ -103,22 +109,42 @@ class RichOutputs:
         ):
             output, length = self._replace_large(output, length)
         growth = length - previous_length
-        if reason := self._reason_to_omit(growth, is_update=is_update):
-            self._omit(output, reason)
+        at_most = f"one run shows {MOST} outputs at most" if self._count >= MOST and not is_update else ""
+        if reason := at_most or self._reason_to_omit(growth):
+            self._reason = self._reason or reason
+            self._held.append(output)
+            # One omitted output could be shorter than the line about it.
+            while len(self._held) > (1 if self._omitted else 2):
+                self._omit(self._held.pop(0))
             return None
-        self._count += not is_update
-        self._size += growth
-        self._chat.total += growth
         if display_id is not None:
             self._by_id[display_id] = length
+        self._count += not is_update
+        return self._show(output, growth)
+
+    def rest(self) -> list[Output]:
+        """Returns the last outputs if a limit holds them back, and a line about the outputs that are not shown."""
+        shown: list[Output] = []
+        for output in self._held:
+            length = size(output)
+            if length > _SHORT and self._reason_to_omit(length):
+                self._omit(output)
+            else:
+                shown.append(self._show(output, length))
+        shown += [Stream("stderr", note)] if (note := self._note()) else []
+        self._held, self._files, self._omitted = [], [], 0
+        return shown
+
+    def _show(self, output: _Rich, growth: int) -> _Rich:
+        self._size += growth
+        self._chat.total += growth
         if self._describe is None:
             form = self._form_as_text(output)
         else:
             form = "" if _STATIC.issuperset(output.data) else self._describe(output.data)
         return replace(output, shown=form) if form else output
 
-    def note(self) -> str:
-        """Returns a line about the outputs that are not shown; "" if there are none."""
+    def _note(self) -> str:
         if not self._omitted:
             return ""
         subject = "1 more output is" if self._omitted == 1 else f"{self._omitted:,} more outputs are"
@@ -128,9 +154,7 @@ class RichOutputs:
             files = f"; those that are not plain text are in {' to '.join(map(repr, dict.fromkeys(ends)))}"
         return f"[{subject} not shown: {self._reason}{files}.]\n"
 
-    def _reason_to_omit(self, growth: int, *, is_update: bool) -> str:
-        if self._count >= MOST and not is_update:
-            return f"one run shows {MOST} outputs at most"
+    def _reason_to_omit(self, growth: int) -> str:
         if growth > 0 and self._size + growth > RUN_LIMIT:
             return f"one run shows {RUN_LIMIT:,} characters of outputs at most"
         if growth > 0 and self._chat.total + growth > CHAT_LIMIT:
@@ -146,9 +170,8 @@ class RichOutputs:
         file = self._save_as(mime, output.data) if mime and not is_update else ""
         return f"saved as {file!r}, not shown" if file else "not shown"
 
-    def _omit(self, output: _Rich, reason: str) -> None:
+    def _omit(self, output: _Rich) -> None:
         self._omitted += 1
-        self._reason = self._reason or reason
         mime = next((mime for mime in _ENDINGS if output.data.get(mime)), "text/plain")
         if mime != "text/plain" and (file := self._save_as(mime, output.data)):
             self._files.append(file)
@@ -175,6 +198,7 @@ class RichOutputs:
         self._chat.total -= self._size
         self._size = self._count = 0
         self._by_id.clear()
+        self._held.clear()
 
 
 def _shorten_failure(failure: Failure) -> Failure:

@@ -105,9 +105,11 @@ class BoundedOutputs:
                 run = _TextRun(output.name, HeadAndTail(self._limit // self._runs))
                 run.text.add(output.text)
                 self._kept.append(run)
-            if len(self._kept) > self._most:
-                del self._kept[self._head]
-                self._missing += 1
+            extra = len(self._kept) - self._most
+            # A line about one omitted output would be as long as many an output.
+            if extra > 1 or (extra and self._missing):
+                del self._kept[self._head : self._head + extra]
+                self._missing += extra
 
     def all(self, where: str = "") -> tuple[MergedOutput, ...]:
         shown = [
