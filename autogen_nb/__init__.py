@@ -87,9 +87,9 @@ def _surface() -> "Surface":
 def _describer() -> "Describer | None":
     if not _in_a_kernel():
         return None
-    from autogen_nb.notebook.view.run_outputs import shown_as
+    from autogen_nb.notebook.surface import describer
 
-    return shown_as
+    return describer()
 
 
 def _in_a_kernel() -> bool:

@@ -30,7 +30,7 @@ from autogen_nb.notebook.commands import model_command, show_command
 from autogen_nb.notebook.commands.line_command import Commands, name_and_options, take_option, whole_number, words_of
 from autogen_nb.notebook.conversations import NotebookConversation, Origin, runs_of
 from autogen_nb.notebook.each_cell import run_each
-from autogen_nb.notebook.notebook import CellStage, CellView, Notebook
+from autogen_nb.notebook.notebook import CellStage, CellView, Notebook, cell_view
 from autogen_nb.notebook.options import read_options
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.team_cell import run_team, team_of
@@ -131,7 +131,7 @@ class MagicHandler:
         if not chat.runs:
             self._commands.say_why_empty(chat)
         waiting = chat.open_run
-        show_command.show_runs([cell_run for cell_run in chat.runs if cell_run is not waiting], NotebookView())
+        show_command.show_runs([cell_run for cell_run in chat.runs if cell_run is not waiting], cell_view(self._shell))
         if waiting is not None:
             settings = waiting.settings.with_options(chat=chat.name, new=False)
             await self._run(settings, waits, resumed_cell=waiting.origin.cell or "")
@@ -210,7 +210,7 @@ class MagicHandler:
             runs = runs_of(session)
             if show:
                 finished = [each for each in runs if each is not runs[-1] or not each.resumable]
-                show_command.show_runs(finished, _new_view(self._channel(waits)))
+                show_command.show_runs(finished, cell_view(self._shell))
             with self._stage(waits) as stage:
                 fresh = "--fresh" in options or not (
                     "--yes" in options or await resuming.agrees_to_restore(stage, session)
@@ -228,7 +228,7 @@ class MagicHandler:
     def _stage(self, waits: run.Waits, human_timeout: float | None = None) -> Iterator[CellStage]:
         """Yields the person who answers a command's questions, and a new view, as a `CellStage`."""
         channel, running = self._channel(waits), running_origin(self._shell)
-        view = _new_view(channel)
+        view = cell_view(self._shell)
         with closing(view), self._person(channel, view, running, human_timeout) as person:
             yield CellStage(self._notebook, running, person, view, waits)
 
@@ -272,11 +272,7 @@ class MagicHandler:
         # A team has its own models and executors.
         remark = " · ".join(filter(None, (where.text, settings.remark))) if team is None else ""
         has_buttons = channel.way == "buttons"
-        view = (
-            PlainCellView(remark=remark)
-            if channel.plain
-            else NotebookView(remark=remark, members=members, comes_back=has_buttons, show=settings.show)
-        )
+        view = cell_view(self._shell, remark=remark, members=members, comes_back=has_buttons, show=settings.show)
         with self._person(channel, view, origin, settings.human_timeout or None) as person:
             stage = CellStage(self._notebook, origin, person, view, waits, settings.every_block)
             if team is not None:
@@ -328,10 +324,6 @@ class MagicHandler:
             where.check(self.conversations.cwd)
         run.policy().check_walls(where.sandbox, "this cell")
         return where
-
-
-def _new_view(channel: QuestionChannel) -> CellView:
-    return PlainCellView() if channel.plain else NotebookView()
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.view.notebook_view import NotebookView
-from autogen_nb.notebook.view.plain_cell import PlainCellView
+from autogen_nb.notebook.view.plain_cell import PlainCellView, shows_only_text
 from autogen_nb.run import Waits, interruptible
 from autogen_nb.settings import Settings
 
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 CellView: TypeAlias = NotebookView | PlainCellView
+
+
+def cell_view(shell: Any, *, remark: str = "", **options: Any) -> CellView:
+    """Returns a view for the running cell's front end; `options` are those of a `NotebookView`."""
+    return PlainCellView(remark=remark) if shows_only_text(shell) else NotebookView(remark=remark, **options)
 
 
 @dataclass(slots=True)

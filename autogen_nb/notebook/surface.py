@@ -34,7 +34,10 @@ from autogen_nb.notebook.conversations import Origin
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.decision_line import PersonAsked
 from autogen_nb.notebook.view.notebook_view import NotebookView
+from autogen_nb.notebook.view.plain_cell import shows_only_text
+from autogen_nb.notebook.view.run_outputs import shown_as
 from autogen_nb.notebook.view.slots import Publish, publish_here
+from autogen_nb.run.surfaces import Describer
 from autogen_nb.views.plain_view import PlainView
 
 T = TypeVar("T")
@@ -240,8 +243,12 @@ class CellPerson:
 def surface() -> run.Surface:
     """Returns the surface that shows chats and asks the person: in a cell's outputs, or as text in a terminal."""
     shell = InteractiveShell.instance()
-    plain = question_channel(shell, blocks=False).plain
-    return run.Surface(PlainView if plain else lambda: ChatView(_cell_chats(shell)), lambda: CellPerson(shell))
+    view = PlainView if shows_only_text(shell) else lambda: ChatView(_cell_chats(shell))
+    return run.Surface(view, lambda: CellPerson(shell))
+
+
+def describer() -> Describer | None:
+    return None if shows_only_text(InteractiveShell.instance()) else shown_as
 
 
 @contextmanager

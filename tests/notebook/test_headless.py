@@ -6,6 +6,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 
 from autogen_nb.testing import FakeOpenAI
@@ -54,3 +55,34 @@ def test_a_block_has_a_limit_where_nobody_is_there(tmp_path: Path, model: FakeOp
 
     texts = "\n".join(str(output.get("data", {}).get("text/plain")) for output in notebook.cells[1].outputs)
     assert "ran out of time" in texts
+
+
+MAGIC = "%%autogen --confirm never\nPlot."
+CHAT = """\
+from autogen_nb import AssistantAgent, UserProxyAgent
+user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config={"confirm": "never"})
+user.initiate_chat(AssistantAgent("coder", llm_config={"model": "scripted"}), message="Plot.", max_turns=2)"""
+
+
+@pytest.mark.parametrize(
+    ("cells", "count"), [([MAGIC], 1), ([MAGIC, "%autogen show"], 2), ([CHAT], 2)], ids=["magic", "show", "chat"]
+)
+def test_a_client_that_shows_only_text_gets_text_and_a_file(
+    tmp_path: Path, model: FakeOpenAI, cells: list[str], count: int
+) -> None:
+    model.add(python("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"), "See the plot.")
+    environ = environment(tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
+    manager, client = start_new_kernel(cwd=str(tmp_path), env=environ)
+    messages: list[Any] = []
+
+    for code in (LOADED, *cells):
+        client.execute_interactive(code, allow_stdin=True, timeout=60, output_hook=messages.append)
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+    (picture,) = tmp_path.rglob("output-*.png")
+    report = f"[saved as {str(picture.relative_to(tmp_path))!r}, not shown: image/png"
+    assert report in str(model.requests[-1].body["messages"][-1]["content"])
+    text = "".join(message["content"].get("text", "") for message in messages)
+    assert text.count(report) == count
+    assert "text/html" not in str(messages)

@@ -22,6 +22,7 @@ from IPython.core.displaypub import CapturingDisplayPublisher
 from autogen_nb.notebook.asking.comm_interceptor import CommInterceptor, intercept
 from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.conversations import Origin
+from autogen_nb.notebook.view.plain_cell import shows_only_text
 from autogen_nb.settings import Settings
 
 Way: TypeAlias = Literal["buttons", "words", "nobody"]
@@ -36,11 +37,10 @@ _UNKNOWN = _IN_WORDS.format("ipykernel {} has unexpected internals, and may rece
 
 @dataclass(frozen=True, slots=True)
 class QuestionChannel:
-    """How a chat asks the person; `why` is the reason for text, and `plain` is true for a front end without HTML."""
+    """How a chat asks the person; `why` is the reason for text."""
 
     way: Way
     why: str = ""
-    plain: bool = False
     terminal: Path | None = None
     intercept: CommInterceptor | None = None
 
@@ -60,13 +60,13 @@ def question_channel(shell: Any, *, blocks: bool) -> QuestionChannel:
     """Returns the channel of the running cell; `blocks` means that the cell blocks the kernel's thread."""
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
-        return QuestionChannel("words", plain=True)
+        return QuestionChannel("words")
     request = kernel.get_parent("shell") or {}
     # Front ends set `allow_stdin` if a person can answer.
     if not request.get("content", {}).get("allow_stdin", False):
         return QuestionChannel("nobody")
-    if _is_from_text_front_end(request):
-        return QuestionChannel("words", _NO_WIDGETS, plain=True, terminal=_console_terminal())
+    if shows_only_text(shell):
+        return QuestionChannel("words", _NO_WIDGETS, terminal=_console_terminal())
     if isinstance(getattr(shell, "display_pub", None), CapturingDisplayPublisher):
         return QuestionChannel("words", _CAPTURED)
     interceptor = intercept(kernel)
@@ -78,16 +78,6 @@ def question_channel(shell: Any, *, blocks: bool) -> QuestionChannel:
     if "text" in [settings.ask for settings in shell.configurables if isinstance(settings, Settings)]:
         return QuestionChannel("words")
     return QuestionChannel("buttons", intercept=interceptor)
-
-
-def _is_from_text_front_end(request: dict[str, Any]) -> bool:
-    """Returns whether the request comes from a text-only front end, such as jupyter console.
-
-    A text-only front end uses `jupyter_client`: its message ids start with the session's id, and it sends no cell ids.
-    """
-    header = request.get("header", {})
-    cell_id = request.get("metadata", {}).get("cellId")
-    return not cell_id and str(header.get("msg_id", "")).startswith(f"{header.get('session')}_")
 
 
 def _receives_while_awaiting(kernel: Any) -> bool:

@@ -25,12 +25,10 @@ from autogen_nb.notebook.commands import (
     show_command,
 )
 from autogen_nb.notebook.conversations import NotebookConversation
-from autogen_nb.notebook.notebook import CellView, Notebook
+from autogen_nb.notebook.notebook import Notebook, cell_view
 from autogen_nb.notebook.rendering import tables_html
 from autogen_nb.notebook.rendering.tables_html import DisplayData
 from autogen_nb.notebook.transformer import HELP, TASK_BELOW
-from autogen_nb.notebook.view.notebook_view import NotebookView
-from autogen_nb.notebook.view.plain_cell import PlainCellView
 from autogen_nb.notebook.view.status_line import did_you_mean
 from autogen_nb.sessions import script
 
@@ -162,7 +160,7 @@ class Commands:
         chat, _ = self.chat_and_options("show", words)
         if not chat.runs:
             self.say_why_empty(chat)
-        show_command.show_runs(chat.runs, self._view())
+        show_command.show_runs(chat.runs, cell_view(self._shell))
         if chat.open_run is not None:
             self._show(tables_html.line(show_command.NOT_ENDED))
 
@@ -178,7 +176,7 @@ class Commands:
         store = self._notebook.sessions.store
         match words:
             case ["show", name]:
-                show_command.show_runs(store.read(store.find(name)).runs, self._view())
+                show_command.show_runs(store.read(store.find(name)).runs, cell_view(self._shell))
             case _:
                 self._show(sessions_command.execute(words, store))
 
@@ -197,12 +195,6 @@ class Commands:
 
     def models(self, words: Sequence[str]) -> None:
         self._show(model_command.list_models(words, self._notebook, os.environ, self._servers))
-
-    def _in_terminal(self) -> bool:
-        return getattr(self._shell, "kernel", None) is None
-
-    def _view(self) -> CellView:
-        return PlainCellView() if self._in_terminal() else NotebookView()
 
     def chat_and_options(self, command: str, words: Sequence[str]) -> tuple[NotebookConversation, set[str]]:
         rest, chat = self.split_chat_option(words)
@@ -231,11 +223,8 @@ class Commands:
 
     def _show(self, displayed: DisplayData) -> None:
         data, metadata = displayed
-        if self._in_terminal():
-            print(data["text/plain"])  # noqa: T201  # the command's output
-        else:
-            publisher: Any = self._shell.display_pub
-            publisher.publish(data=data, metadata=metadata)
+        publisher: Any = self._shell.display_pub
+        publisher.publish(data=data, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from autogen_nb.core.text.execution_report import plain
 from autogen_nb.events import CodeRan, Ended, Event, Transient
@@ -42,3 +43,16 @@ class PlainCellView(PlainView):
 
     def _ended(self, end: Ended) -> str:
         return plain(status_line.ended(end, self._totals, time.monotonic() - self._start, self._remark, self.spent()))
+
+
+def shows_only_text(shell: Any) -> bool:
+    """Returns whether chats appear as text: in a terminal, or in a text-only front end such as jupyter console.
+
+    A text-only front end uses `jupyter_client`: its message ids start with the session's id, and it sends no cell ids.
+    A program that allows no input, such as nbclient, keeps the outputs of a notebook.
+    """
+    kernel = getattr(shell, "kernel", None)
+    request = {} if kernel is None else kernel.get_parent("shell") or {}
+    header, is_attended = request.get("header", {}), bool(request.get("content", {}).get("allow_stdin"))
+    is_from_client = str(header.get("msg_id", "")).startswith(f"{header.get('session')}_")
+    return kernel is None or (is_attended and is_from_client and not request.get("metadata", {}).get("cellId"))
