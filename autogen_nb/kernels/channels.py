@@ -1,7 +1,8 @@
 """Reads the channels of a kernel and delivers messages to the requests that caused them.
 
 1. `widgets` may take an IOPub message. A message that it does not take goes to the `take` function of the message's
-   parent request, or is dropped if the request has none.
+   parent request, or is dropped if the request has none. Outputs of a request that has ended, such as those of its
+   threads, go to `take_late`, and wait if there is none.
 2. No message is dropped for lack of space, because a request without its "idle" message would never end. While `take`
    is slow, the channel reads nothing. The messages wait in the kernel, whose queue has no limit (`inside/service.py`).
 3. Unreadable messages are dropped. The kernel may send anything, so reading a message may raise any exception.
@@ -18,6 +19,9 @@ _BURST = 32
 _RECONNECT_MS = 10
 _MAX_QUEUED_MESSAGES = 64
 _DRAIN_SECONDS = 0.5
+_LATE_KINDS = ("stream", "error", "display_data")
+_MAX_LATE_CHARACTERS = 200_000
+_LATE_REST = {"name": "stderr", "text": "\n[the rest of the late output is left out]\n"}
 _SOCKET_TYPES = {"shell": "DEALER", "control": "DEALER", "stdin": "DEALER", "iopub": "SUB"}
 
 
@@ -38,6 +42,19 @@ class KernelChannels(ABC):
         self.subscribed = asyncio.Event()
         self.widgets: MessageTaker | None = None
         self._takers: dict[str, Take] = {}
+        self._ended: set[str] = set()
+        self._late: list[dict[str, Any]] = []
+        self._late_size = 0
+        self._take_late: Take | None = None
+
+    def begin_late(self, take: Take) -> None:
+        """Passes the outputs of ended requests to `take`, those that wait first."""
+        self._take_late, waiting, self._late, self._late_size = take, self._late, [], 0
+        for message in waiting:
+            take("iopub", message)
+
+    def end_late(self) -> None:
+        self._take_late = None
 
     def send(
         self,
@@ -54,7 +71,8 @@ class KernelChannels(ABC):
         return identifier
 
     def forget(self, identifier: str) -> None:
-        self._takers.pop(identifier, None)
+        if self._takers.pop(identifier, None) is not None:
+            self._ended.add(identifier)
 
     async def ask(
         self, channel: str, kind: str, content: dict[str, Any], until: Iterable[Literal["reply", "idle"]] = ("reply",)
@@ -97,7 +115,20 @@ class KernelChannels(ABC):
         except Exception:  # noqa: BLE001  # rule 3
             return None
         take = self._takers.get(parent)
+        if take is None and kind in _LATE_KINDS and parent in self._ended:
+            return self._deliver_late(message)
         return None if take is None else take(channel, message)
+
+    def _deliver_late(self, message: dict[str, Any]) -> Awaitable[object] | None:
+        if self._late_size > _MAX_LATE_CHARACTERS:
+            return None
+        self._late_size += len(str(message["content"]))
+        if self._late_size > _MAX_LATE_CHARACTERS:
+            message = {**message, "header": {"msg_type": "stream"}, "content": _LATE_REST}
+        if self._take_late is not None:
+            return self._take_late("iopub", message)
+        self._late.append(message)
+        return None
 
     @abstractmethod
     def _send(self, channel: str, kind: str, content: dict[str, Any], buffers: Sequence[Any]) -> str: ...

@@ -19,7 +19,17 @@ from autogen_nb.kernels.request import ExecuteRequest
 
 _INSIDE = Path(__file__).parent / "inside"
 _POLICY = Path(__file__).parent.parent / "core" / "policy"
-_NAMES = ("encode", "fingerprints", "lost_values", "output_stream", "overlay_env", "pickles", "repair", "service")
+_NAMES = (
+    "encode",
+    "figures",
+    "fingerprints",
+    "lost_values",
+    "output_stream",
+    "overlay_env",
+    "pickles",
+    "repair",
+    "service",
+)
 _MODULES = {name: _INSIDE / f"{name}.py" for name in _NAMES}
 _CHECKPOINT_MODULES = ("checkpoint", "lost_threads", "idle_pools")
 _GUARD_MODULES = ("guard", "audit_events", "guard_questions", "guard_process_view", *_CHECKPOINT_MODULES)

@@ -18,6 +18,7 @@
    the code's later questions at once, and rule 5 applies if the code does not stop.
 9. `wait` returns only after the interrupts have reached the kernel, since a late interrupt would stop the next request.
    The supervisor, or the kernel on the control channel, confirms them. `wait` gives up after the grace period.
+10. What threads and tasks of an earlier request print after its end belongs to this request, below a line.
 """
 
 import asyncio
@@ -40,6 +41,7 @@ Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
 End: TypeAlias = Literal["idle", "died", "stuck"]
 
 _END_OF_FILE = "\x04"
+_LATE = "Output of an earlier block, after its end:\n"
 _OUTPUT_WAIT = 1.0  # rule 7
 _REPLY_WAIT = 1.0  # rule 4
 
@@ -114,6 +116,9 @@ class ExecuteRequest:
         }
         self._identifiers: list[str] = []
         self._request_id = self._send("execute_request", self._content)
+        self._has_late = False
+        if not silent:
+            handle.channels.begin_late(self._take_late)
 
     @property
     def reply(self) -> Mapping[str, Any]:
@@ -209,6 +214,13 @@ class ExecuteRequest:
         if self._reply is not None and self._idle:
             self._finish("idle")
         return emitted
+
+    def _take_late(self, channel: str, message: dict[str, Any]) -> Awaitable[object] | None:
+        """Rule 10."""
+        if not self._has_late and self.end is None:
+            self._has_late = True
+            self._take_output(Stream("stderr", _LATE))
+        return self._take(channel, message)
 
     def _take_reply(self, kind: str, content: dict[str, Any]) -> None:
         """Rule 4."""
@@ -357,6 +369,8 @@ class ExecuteRequest:
         for task in self._tasks:
             task.cancel()
         self.exited.remove_done_callback(self._on_exit)
+        if not self._silent:
+            self.handle.channels.end_late()
         for identifier in self._identifiers:
             self.handle.channels.forget(identifier)
 

@@ -15,6 +15,7 @@ def install(shell: Any, path: str, field: str, overlay: str, prefix: str, superv
     modules["service"].install(modules["encode"], modules["pickles"], *functions)
     modules["output_stream"].install(shell.kernel)
     modules["repair"].install(shell)
+    modules["figures"].install(shell)
     overlay = modules["overlay_env"].enter(overlay, prefix)
     own: dict[str, Any] = {"__builtins__": dict(vars(builtins))}
     exec(guard.pop("guard"), own)  # noqa: S102  # the package's code

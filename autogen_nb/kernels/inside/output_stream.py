@@ -1,10 +1,14 @@
 """Makes the output of ipykernel's streams arrive sooner, cost less, and never arrive after the end of its request."""
 
+import codecs
+import io
+import json
 import os
 import select
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from ipykernel import iostream
@@ -20,6 +24,7 @@ _PIPE_BYTES = 2**16  # the capacity of a pipe
 def install(kernel: Any) -> None:
     # Its logger has the level DEBUG, so ipykernel would create several log records per request that nothing writes.
     kernel.log.setLevel("WARNING")
+    kernel.session.pack = partial(_pack, kernel.session.pack)
     streams = [stream for stream in (sys.stdout, sys.stderr) if type(stream) is OutStream]
     # Releases before 6.26, which a container may have, have other buffers.
     if len(streams) > 1 and hasattr(OutStream, "_flush_buffers"):
@@ -48,6 +53,19 @@ class FastStream(OutStream):  # type: ignore[misc]  # as above
     # After its short default timeout, ipykernel would print a warning into the block's output.
     flush_timeout = _FLUSH_TIMEOUT
     _is_flushing = False
+    # What scripts for a terminal use of `io.TextIOWrapper`.
+    line_buffering = write_through = False
+    mode = "w"
+
+    def reconfigure(self, **_: Any) -> None:
+        """Does nothing: the stream takes any text, and sends it soon."""
+
+    @property
+    def buffer(self) -> "_Bytes":
+        return _Bytes(self)
+
+    def detach(self) -> "_Bytes":
+        return self.buffer
 
     def set_parent(self, parent: dict[str, Any]) -> None:
         super().set_parent(parent)
@@ -89,6 +107,42 @@ class FastStream(OutStream):  # type: ignore[misc]  # as above
         if data:
             # The kernel's log has the last words of a process that dies.
             os.write(self._original_stdstream_copy, data)
+
+
+class _Bytes(io.BufferedIOBase):
+    """The stream for bytes of UTF-8. Closing it leaves the text stream open."""
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__()
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def write(self, data: Any) -> int:
+        self._stream.write(self._decoder.decode(bytes(data)))
+        return len(data)
+
+    def writable(self) -> bool:
+        return True
+
+    def flush(self) -> None:
+        if not self._stream.closed:
+            self._stream.flush()
+
+    def fileno(self) -> int:
+        return int(self._stream.fileno())
+
+    @property
+    def raw(self) -> "_Bytes":
+        return self
+
+
+def _pack(pack: Any, content: Any) -> Any:
+    """Serializes a message; a lone surrogate, which no encoding has, becomes U+FFFD."""
+    try:
+        return pack(content)
+    except UnicodeEncodeError:
+        text = json.dumps(content, default=str, ensure_ascii=False)
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 class _ParentHeader(dict[str, Any]):

@@ -1,6 +1,8 @@
 """Before each block, restores the standard streams and built-in functions, and a deleted working directory."""
 
 import builtins
+import codecs
+import io
 import os
 import sys
 import threading
@@ -20,11 +22,13 @@ def install(shell: Any) -> None:
     streams = {name: getattr(sys, name) for name in ("stdout", "stderr", "stdin")}
     descriptors = {number: os.dup(number) for number in (0, 1, 2)}
     folder = os.getcwd()
+    _hide_arguments()
 
     def restore_originals() -> None:
         for name, value in originals.items():
             setattr(builtins, name, value)
         for name, stream in streams.items():
+            _flush(getattr(sys, name, None))
             setattr(sys, name, stream)
 
     def repair(*_: Any) -> None:
@@ -73,6 +77,19 @@ def _keep_header_in_threads(shell: Any) -> None:
         start(self)
 
     threading.Thread.start = start_with_header  # type: ignore[method-assign]  # for all threads of this kernel
+
+
+def _hide_arguments() -> None:
+    """Programs that parse their arguments get none, and the path of the connection file stays unknown."""
+    sys.argv[:] = [""]
+    del sys.orig_argv[1:]
+
+
+def _flush(stream: Any) -> None:
+    """Flushes a stream of the code's own, such as a wrapper of `sys.stdout.buffer`."""
+    if type(stream) is io.TextIOWrapper or isinstance(stream, codecs.StreamWriter):
+        with suppress(Exception):
+            stream.flush()
 
 
 def _discard_stream_copies() -> None:
