@@ -34,8 +34,8 @@ ROOMS = {
     **dict.fromkeys(("jupyter_client", "zmq"), ("kernels.",)),
     **dict.fromkeys(
         ("IPython", "ipywidgets", "comm", "ipykernel"),
-        # The two modules run inside the agent's kernel, which is an IPython.
-        ("notebook.", "kernels.inside.service", "kernels.inside.kernel_main", "kernels.inside.output_stream"),
+        # What lies in `inside` runs in the agent's kernel, which is an IPython.
+        ("notebook.", *(f"kernels.inside.{name}" for name in ("figures", "kernel_main", "output_stream", "service"))),
     ),
     **dict.fromkeys(("dask", "distributed"), ("many.", "kernels.inside.")),
     "traitlets": ("notebook.", "cli.task_options", "settings"),
@@ -164,6 +164,8 @@ BY_NAME = {
     "cli/main.py": "a device",
     "cli/run_command.py": "a device; the file that the person has named, made anew, so that no link is opened",
     "human/rules_file.py": "the person's own settings, which no sandbox writes",
+    "notebook/remembered_model.py": "the same",
+    "trusted/owned_files.py": "for files such as these",
     "human/terminal_human.py": "a folder that was made just now, and the terminal",
     "kernels/launch.py": "a fresh folder for a kernel that has not begun",
     "kernels/limits/cgroups.py": "the system's own cgroups",

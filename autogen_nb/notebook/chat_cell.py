@@ -372,7 +372,8 @@ class ChatCell:
                 self._view.note(status_line.joined(line, tip))
 
     def _name_for_commands(self, chat: NotebookConversation) -> str | None:
-        return chat.name if chat.name != self._notebook.conversations.current else None
+        # Without a name, commands mean the chat of the last cell, which may be another one by then.
+        return chat.name if len(list(self._notebook.conversations)) > 1 else None
 
     async def _on_engine(self, work: Coroutine[Any, Any, T]) -> T:
         return await result(work, waits=self._stage.waits)

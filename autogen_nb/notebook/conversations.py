@@ -393,10 +393,15 @@ class Conversations:
         self.folders = folders or ChatFolders(cwd)
         self._all: dict[str, NotebookConversation] = {}
         self.current = "main"
-        self._begin(self.current, first_kernel)
+        self._latest = self._begin(self.current, first_kernel)
 
     def __iter__(self) -> Iterator[NotebookConversation]:
         return iter(list(self._all.values()))
+
+    @property
+    def latest(self) -> NotebookConversation:
+        """The chat of the last cell, which commands without a name mean."""
+        return self._latest if self._latest in self else self.named()
 
     def named(self, name: str | None = None) -> NotebookConversation:
         """Returns the conversation `name` (default: the current one), created if necessary."""
@@ -425,6 +430,7 @@ class Conversations:
         chat, _ = self.renew(str(session.head["chat"]))
         chat.move_to(where, default)
         chat.restore(session, runs)
+        self._latest = chat
         return chat
 
     def remove(self, chat: NotebookConversation) -> None:
@@ -433,6 +439,10 @@ class Conversations:
 
     def open(self, options: Settings, origin: Origin) -> tuple[NotebookConversation, str]:
         """Returns the cell's conversation, created if necessary, and a remark if another is renamed or deleted."""
+        self._latest, remark = self._open(options, origin)
+        return self._latest, remark
+
+    def _open(self, options: Settings, origin: Origin) -> tuple[NotebookConversation, str]:
         existing = self.find(options, origin)
         if existing is not None:
             return existing, ""

@@ -4,6 +4,7 @@
 """
 
 import ast
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -65,6 +66,7 @@ class Extension:
         self._lock = threading.Lock()
         self._handler: MagicHandler | None = None
         self._hints: set[str] = set()
+        self._is_greeted = False
         self._magics = AutogenMagics(shell, self.handler)
         self._transformer = Transformer(shell)
         self._warming = threading.Thread(target=self._warm_up, name="autogen_nb warm-up", daemon=True)
@@ -124,8 +126,23 @@ class Extension:
             if sys.getswitchinterval() == _SWITCH:
                 sys.setswitchinterval(previous)
 
+    def _earlier_hint(self) -> str:
+        """Returns how to continue an earlier chat of this notebook, after the cell that loads the extension."""
+        if self._is_greeted:
+            return ""
+        self._is_greeted = True
+        from autogen_nb.sessions.store import SessionStore
+
+        # Without sessions, the cell does not wait for the slow imports.
+        earlier = self.handler().sessions.earlier if SessionStore().names() else {}
+        if any(session.head.get("pid") == os.getpid() for session in earlier.values()):
+            return ""
+        chats = ", ".join(repr(name) for name in earlier)
+        return f"An earlier chat of this notebook is stored ({chats}): %autogen resume continues it." if chats else ""
+
     def _print_hints(self, result: Any) -> None:
         for hint in (
+            self._earlier_hint(),
             loop_hint(result),
             "" if self._handler is None else name_hint(result, self._handler.conversations),
         ):
@@ -163,7 +180,7 @@ def name_hint(result: Any, chats: "Conversations") -> str:
 
     for chat in chats:
         if chat.alive and (variable := _find_variable(chat, name)) is not None:
-            named = None if chat.name == chats.current else chat.name
+            named = None if chat is chats.latest else chat.name
             way = (
                 f"{command('pull', [name], named)} copies it here." if variable.data else _NO_DATA.format(variable.type)
             )

@@ -73,6 +73,7 @@ class MagicHandler:
         self._shell = shell
         self._notebook = notebook
         self.conversations = notebook.conversations
+        self.sessions = notebook.sessions
         self._announced: set[str] = set()
         self._interactive = {
             "show": self._show,
@@ -144,7 +145,8 @@ class MagicHandler:
         async with self._restored_chat(session, options, waits, show=True) as (stage, chat):
             open_run = chat.open_run
             if open_run is None:
-                stage.view.note(f"The chat `{chat.name}` is back: its next %%autogen cell continues it.")
+                name = "" if chat.name == self.conversations.current else f" -c {shlex.quote(chat.name)}"
+                stage.view.note(f"The chat `{chat.name}` is back: `%%autogen{name}` continues it.")
         if open_run is not None:
             await self._run(open_run.settings.for_resume(chat.name), waits, resumed_cell=open_run.origin.cell or "")
 

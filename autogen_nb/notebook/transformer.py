@@ -53,7 +53,7 @@ class Transformer:
             # `%load_ext` must stay quick.
             from autogen_nb.core.text.code_blocks import parse_python
 
-            if parse_python("".join(lines[1:])) is None:
+            if parse_python("".join(lines[1:])) is None and _may_be_task(lines[0]):
                 raise SyntaxError(TASK_BELOW)
         if not lines or not lines[0].startswith(_CALLS):
             return lines
@@ -79,6 +79,12 @@ class Transformer:
 
     def _on_cell_end(self, *_: Any) -> None:
         self._depth.cells = max(0, self._depth.cells - 1)
+
+
+def _may_be_task(call: str) -> bool:
+    """Returns whether a line has no command; commands begin with a small letter."""
+    words = " ".join(_magic_words(call)).split()
+    return not words or not words[0][0].islower()
 
 
 def _magic_words(call: str) -> list[str]:

@@ -12,6 +12,7 @@ from autogen_nb.notebook.chat_folders import ChatFolders
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import opened, python
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
@@ -176,3 +177,17 @@ def test_three_blocks_in_a_row(decisions: tuple[ApprovalGiven, ...], found: bool
     events: list[Recorded] = [each for given in decisions for each in (given, Ended("answered"))]
 
     assert approved_each_block(events) is found
+
+
+@pytest.mark.slow
+def test_commands_mean_the_chat_of_the_last_cell(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("One.", "Two.", "Three.")
+    fresh.run("%%autogen\nGo.", "main")
+    fresh.run("%%autogen -c work\nGo.", "work")
+    undone = fresh.run("%autogen undo --yes", "undo")
+    again = fresh.run("%autogen undo --yes", "again")
+    named = fresh.run("%autogen undo --yes -c main", "named")
+
+    assert undone.status == "ok", undone.error
+    assert "'work' has no cell" in again.error
+    assert named.status == "ok", named.error

@@ -15,7 +15,7 @@ def test_a_kernel_and_its_variables_are_shown_and_it_restarts(fresh: FrontEnd, m
     fresh.run("%%autogen --confirm never\nGo.", "one")
     fresh.run("%%autogen -c other\nGo.", "two")
 
-    status = fresh.run("%autogen kernel", "status")
+    status = fresh.run("%autogen kernel status main", "status")
     variables = fresh.run("%autogen kernel vars main", "vars")
     other = fresh.run("%autogen kernel status -c other", "other")
     interrupted = fresh.run("%autogen kernel interrupt main", "interrupt")
@@ -65,7 +65,10 @@ def test_invalid_arguments_are_refused(fresh: FrontEnd) -> None:
 def test_a_task_below_one_percent_sign_is_told_of_two(fresh: FrontEnd) -> None:
     task = fresh.run("%autogen -m offline\nHow many rows are there?")
     code = fresh.run("%autogen help\nprint(6 * 7)")
+    broken = fresh.run("%autogen chats\nprint(1")
 
+    assert "two percent signs" not in broken.error
+    assert "SyntaxError" in broken.error
     assert "a task needs two percent signs: %%autogen" in task.error
     assert "a task needs two percent signs: %%autogen" in fresh.run("%autogen Count the rows.").error
     assert "42" in code.text

@@ -46,6 +46,21 @@ def test_chat_continues_with_its_variables_after_a_restart(front: FrontEnd, mode
     assert len(model.requests) == 4
 
 
+def test_extension_says_that_an_earlier_chat_can_be_continued(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("One.", "Two.")
+    front.run("%%autogen -c work\nGo.", "one")
+    reloaded = front.run("%reload_ext autogen_nb", "reload")
+    front.restart()
+    loaded, second = front.run("%load_ext autogen_nb", "load"), front.run("1", "second")
+    resumed = front.run("%autogen resume", "resume")
+    followed = front.run("%%autogen -c work\nGo on.", "two")
+
+    hint = "An earlier chat of this notebook is stored ('work'): %autogen resume continues it.\n"
+    assert (reloaded.text, loaded.text, second.text) == ("", hint, "1")
+    assert "The chat work is back: %%autogen -c work continues it." in resumed.text.replace("`", "")
+    assert followed.status == "ok", followed.error
+
+
 def test_lost_variables_are_named_to_the_person_and_the_model(
     front: FrontEnd, model: FakeOpenAI, tmp_path: Path
 ) -> None:

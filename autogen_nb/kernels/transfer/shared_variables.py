@@ -59,7 +59,6 @@ def _identity_test(value: object) -> Callable[[object], bool]:
     try:
         reference = ref(value)
     except TypeError:
-        # Lists, strings and numbers support no weak references.
-        number = id(value)
-        return lambda other: id(other) == number
+        # Lists, strings and numbers support no weak references, and a new object may have the `id` of a deleted one.
+        return lambda other: other is value
     return lambda other: reference() is other

@@ -132,7 +132,7 @@ class Commands:
     def kernel(self, words: Sequence[str]) -> None:
         rest, chat = self.split_chat_option(words)
         verb, *more = rest or ["status"]
-        if len(more) > 1 or (more and chat is not self._chats.named()):
+        if len(more) > 1 or (more and chat is not self._chats.latest):
             raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
         self._show(kernel_command.execute(verb, self._chat_named(more[0]) if more else chat))
 
@@ -219,7 +219,7 @@ class Commands:
         known_names = {conversation.name for conversation in self._chats}
         if chat is not None and chat not in known_names:
             raise ConfigError(f"there is no chat {chat!r}; known are {', '.join(sorted(known_names)) or 'none yet'}")
-        return self._chats.named(chat)
+        return self._chats.latest if chat is None else self._chats.named(chat)
 
     def _show(self, displayed: DisplayData) -> None:
         data, metadata = displayed
