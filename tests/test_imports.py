@@ -165,7 +165,6 @@ BY_NAME = {
     "cli/run_command.py": "a device; the file that the person has named, made anew, so that no link is opened",
     "human/rules_file.py": "the person's own settings, which no sandbox writes",
     "notebook/remembered_model.py": "the same",
-    "trusted/owned_files.py": "for files such as these",
     "human/terminal_human.py": "a folder that was made just now, and the terminal",
     "kernels/launch.py": "a fresh folder for a kernel that has not begun",
     "kernels/limits/cgroups.py": "the system's own cgroups",
@@ -188,7 +187,7 @@ BY_NAME = {
     "sessions/log_file.py": "the person's own data, which no sandbox writes",
     "sessions/store.py": "the person's own data, which no sandbox writes",
     "trusted/held_folder.py": "what the others use",
-    "trusted/owned_files.py": "files whose owner is checked, and files that a person names, opened for reading only",
+    "trusted/owned_files.py": "files whose owner is checked, the person's own settings, and files opened for reading only",
 }
 """The modules that do it all the same, and why no code of an agent's can have put a link there."""
 
