@@ -187,7 +187,7 @@ BY_NAME = {
     "sessions/log_file.py": "the person's own data, which no sandbox writes",
     "sessions/store.py": "the person's own data, which no sandbox writes",
     "trusted/held_folder.py": "what the others use",
-    "trusted/owned_files.py": "files whose owner is checked, the person's own settings, and files opened for reading only",
+    "trusted/owned_files.py": "files whose owner is checked, the person's own settings, and files to read",
 }
 """The modules that do it all the same, and why no code of an agent's can have put a link there."""
 

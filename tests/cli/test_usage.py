@@ -36,7 +36,7 @@ NEVER = ["--confirm", "never"]
         ([*MAP, *NEVER], "give one table of rows with --data"),
         ([*MAP, "--data", "none.csv", *NEVER], "there is no file none.csv"),
         (
-            ["map", "Add.", "--out", "a.csv", "--data", "example"],
+            ["map", "Add.", "--out", "a.csv", "--data", "example", "--confirm", "never"],
             "nobody is there to approve code: set `confirm` to risky",
         ),
         ([*MAP, "--data", "example", "--confirm", "risky"], "the task has '{n}'"),

@@ -25,6 +25,7 @@ def blocks(text: str, *known: str) -> list[tuple[str, str]]:
     "text",
     [
         *fences("closed"),
+        pytest.param("- A list\n```python\nx = 1\n```", id="after a list"),
         pytest.param("``` python\nx = 1\n``` ", id="space before the tag and after the end"),
         pytest.param("```python\r\nx = 1\r\n```\r\n", id="CRLF"),
         pytest.param("```python\rx = 1\r```\r", id="CR"),
