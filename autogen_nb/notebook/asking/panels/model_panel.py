@@ -147,7 +147,7 @@ class ModelPanel(Panel):
 
         # The key belongs to the address that the person accepts with the button.
         button = self.button(f"Use {url}", take, hint="Ask the server at this address", style="primary")
-        self._choices.children = (widget_parts.with_wrapped_text(button),)
+        self._choices.children = (widget_parts.row(button),)
 
     def _show_result(self, check: "Future[CheckedConnection]", connection: ModelConnection) -> None:
         # The result of an earlier check may arrive after the fields have changed.
