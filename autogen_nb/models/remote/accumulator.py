@@ -87,6 +87,9 @@ def valid(text: str) -> str:
 def valid_json(value: Any) -> Any:
     """The value with valid texts and keys."""
     if isinstance(value, Mapping):
+        # Most messages have only such fields, and a chat may have thousands.
+        if all(type(item) is str and item.isascii() and str(key).isascii() for key, item in value.items()):
+            return value
         return {valid_json(key): valid_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [valid_json(item) for item in value]
