@@ -4,6 +4,7 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from autogen_nb.core.ports import Completion
@@ -87,9 +88,10 @@ def valid(text: str) -> str:
 def valid_json(value: Any) -> Any:
     """The value with valid texts and keys."""
     if isinstance(value, Mapping):
-        # Most messages have only such fields, and a chat may have thousands.
-        if all(type(item) is str and item.isascii() and str(key).isascii() for key, item in value.items()):
-            return value
+        # Most messages have only texts, and a chat may have thousands of them.
+        with suppress(TypeError):
+            if "".join((*value, *value.values())).isascii():
+                return value
         return {valid_json(key): valid_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [valid_json(item) for item in value]
