@@ -153,10 +153,7 @@ class _RowHuman:
         return await self._ask("input", question)  # type: ignore[no-any-return]  # a person's answers are Any
 
     async def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        answer: ApprovalGiven = await self._ask("approve", question, ApprovalGiven("run", by=RUN_ALL))
-        if answer.onwards:
-            self._runs_all.set()
-        return answer
+        return await self._ask("approve", question, ApprovalGiven("run", by=RUN_ALL))  # type: ignore[no-any-return]  # as above
 
     async def allow(self, question: EffectAsked) -> EffectJudged:
         return await self._ask("allow", question, EffectJudged(allowed=True, by=RUN_ALL))  # type: ignore[no-any-return]  # as above
@@ -224,8 +221,9 @@ async def _run(stage: CellStage, options: Settings, prepared: "PreparedCall") ->
     slot = None if isinstance(stage.view, PlainCellView) else stage.view.next_slot()
     shown = RowsTable(len(prepared.tasks), prepared.answer, slot)
     shown.show()
-    call = EngineCall[Any](_work(stage, prepared, ended))
-    questions = _Questions(stage, f"One chat runs for each row of `{options.each}`.", call.cancel)
+    runs_all = threading.Event()
+    call = EngineCall[Any](_work(stage, prepared, ended, runs_all))
+    questions = _Questions(stage, f"One chat runs for each row of `{options.each}`.", call.cancel, runs_all)
 
     def tick() -> None:
         stage.view.tick()
@@ -262,8 +260,8 @@ async def _run(stage: CellStage, options: Settings, prepared: "PreparedCall") ->
 class _Questions:
     """Asks the rows' questions, one at a time; a stop button is shown between them."""
 
-    def __init__(self, stage: CellStage, what: str, stop: Callable[[], None]) -> None:
-        self._stage, self._what, self._stop = stage, what, stop
+    def __init__(self, stage: CellStage, what: str, stop: Callable[[], None], runs_all: threading.Event) -> None:
+        self._stage, self._what, self._stop, self._runs_all = stage, what, stop, runs_all
         self._waiting: list[_RowQuestion] = []
         self._task: asyncio.Task[None] | None = None
         if stage.waits == "async":
@@ -309,6 +307,8 @@ class _Questions:
         except Exception:
             self._stop()
             raise
+        if getattr(answer, "onwards", False):
+            self._runs_all.set()
         # The row may have ended meanwhile.
         with suppress(InvalidStateError):
             question.answer.set_result(answer)
@@ -316,9 +316,9 @@ class _Questions:
             self._stop()
 
 
-def _work(stage: CellStage, prepared: "PreparedCall", ended: threading.Event) -> Callable[..., Any]:
-    runs_all = threading.Event()
-
+def _work(
+    stage: CellStage, prepared: "PreparedCall", ended: threading.Event, runs_all: threading.Event
+) -> Callable[..., Any]:
     async def work(put: Callable[[Any], None]) -> Any:
         stops: list[Callable[[], None]] = []
         is_stopped = False
