@@ -62,7 +62,14 @@ def test_programs_get_no_arguments(agent: SharedKernel, code: str) -> None:
 STREAMS = {
     "reconfigure": "sys.stdout.reconfigure(encoding='utf-8', line_buffering=True)\nprint('\u00e9')",
     "buffer": "sys.stdout.buffer.write('\u00e9\\n'.encode())\nsys.stdout.flush()",
-    "cut letter": "raw = sys.stdout.buffer\nraw.write(b'\\xc3')\nraw.write(b'\\xa9\\n')",
+    "cut letter": "sys.stdout.buffer.write(b'\\xc3')\nsys.stdout.buffer.write(b'\\xa9\\n')",
+    "number": "os.write(sys.stdout.fileno(), '\u00e9\\n'.encode())",
+    "child": "subprocess.run(['echo', '\u00e9'], stdout=sys.stdout, check=True)",
+    "opened": "sys.stdout = open(sys.stdout.fileno(), 'w', encoding='utf-8', buffering=1)\nprint('\u00e9')",
+    "opened by number": "sys.stdout = open(1, 'w', encoding='utf-8', closefd=False)\nprint('\u00e9')",
+    "first stream": "print('\u00e9', file=sys.__stdout__, flush=True)",
+    "closed": "print('\u00e9')\nsys.stdout.close()\nsys.stderr.close()",
+    "input": "sys.stdin = io.StringIO('\u00e9\\n')\nprint(input())",
     "wrapper": "out = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')\nprint('\u00e9', file=out)\ndel out",
     "replaced": "sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')\nprint('\u00e9')",
     "codecs": "sys.stdout = codecs.getwriter('utf-8')(sys.stdout.detach())\nprint('\u00e9')",
@@ -72,10 +79,10 @@ STREAMS = {
 
 @pytest.mark.parametrize("code", STREAMS.values(), ids=STREAMS)
 def test_streams_are_those_of_a_terminal(agent: SharedKernel, code: str) -> None:
-    ran = agent.execute(f"import codecs, io, sys\n{code}\nNone")
+    ran = agent.execute(f"import codecs, io, os, subprocess, sys\n{code}\nNone")
 
     assert (ran.stdout, ran.finished.exit_code) == ("\u00e9\n", 0)
-    assert agent.execute("print('after')").stdout == "after\n"
+    assert agent.execute("import os\nos.system('echo after')\nNone").stdout == "after\n"
 
 
 @pytest.mark.slow

@@ -42,6 +42,8 @@ def _speed_up(stream: Any) -> None:
         os.write(stream._original_stdstream_fd, b"\0")
         stream.watch_fd_thread.join()
     stream.__class__ = FastStream
+    # The bytes of a letter may arrive one by one.
+    stream._decoder = codecs.getincrementaldecoder("utf-8")("replace")
     if watches:
         stream._should_watch = True
         stream.watch_fd_thread = threading.Thread(target=stream._watch_pipe_fd, daemon=True)
@@ -55,17 +57,25 @@ class FastStream(OutStream):  # type: ignore[misc]  # as above
     _is_flushing = False
     # What scripts for a terminal use of `io.TextIOWrapper`.
     line_buffering = write_through = False
-    mode = "w"
+    mode, errors = "w", "strict"
 
     def reconfigure(self, **_: Any) -> None:
         """Does nothing: the stream takes any text, and sends it soon."""
 
     @property
     def buffer(self) -> "_Bytes":
-        return _Bytes(self)
+        return _Bytes(self, self._decoder)
 
     def detach(self) -> "_Bytes":
         return self.buffer
+
+    def fileno(self) -> int:
+        # ipykernel's number is that of the kernel's log.
+        return int(self._original_stdstream_fd if self._should_watch else super().fileno())
+
+    def close(self) -> None:
+        """Flushes only: the next block needs the stream."""
+        self.flush()
 
     def set_parent(self, parent: dict[str, Any]) -> None:
         super().set_parent(parent)
@@ -112,14 +122,18 @@ class FastStream(OutStream):  # type: ignore[misc]  # as above
 class _Bytes(io.BufferedIOBase):
     """The stream for bytes of UTF-8. Closing it leaves the text stream open."""
 
-    def __init__(self, stream: Any) -> None:
+    mode = "wb"
+
+    def __init__(self, stream: Any, decoder: codecs.IncrementalDecoder) -> None:
         super().__init__()
         self._stream = stream
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._decoder = decoder
+        self.name = f"<{stream.name}>"
 
     def write(self, data: Any) -> int:
-        self._stream.write(self._decoder.decode(bytes(data)))
-        return len(data)
+        octets = bytes(data)
+        self._stream.write(self._decoder.decode(octets))
+        return len(octets)
 
     def writable(self) -> bool:
         return True

@@ -30,20 +30,21 @@ def install(shell: Any) -> None:
         for name, stream in streams.items():
             _flush(getattr(sys, name, None))
             setattr(sys, name, stream)
+        _reopen(descriptors)
 
     def repair(*_: Any) -> None:
         restore_originals()
         for name in _DISPLAY_FUNCTIONS:
             if name in shell.user_ns and not callable(shell.user_ns[name]):
                 del shell.user_ns[name]
+        # IPython's own `open` refuses the numbers of the standard streams.
+        if shell.user_ns.get("open") is shell.user_ns_hidden.pop("open", None):
+            shell.user_ns.pop("open", None)
+        # A question reaches the person; a stream of the code's own is read.
+        ask, read = builtins.input, getattr(shell.kernel, "_sys_raw_input", builtins.input)
+        builtins.input = lambda prompt="": (ask if sys.stdin is streams["stdin"] else read)(prompt)
         # IPython hides this variable only if its value is the object in `user_ns_hidden`.
         shell.user_ns["get_ipython"] = shell.user_ns_hidden.get("get_ipython", shell.get_ipython)
-        for number, copy in descriptors.items():
-            try:
-                os.fstat(number)
-            except OSError:
-                with suppress(OSError):
-                    os.dup2(copy, number)
         try:
             os.getcwd()
         except FileNotFoundError:
@@ -83,6 +84,15 @@ def _hide_arguments() -> None:
     """Programs that parse their arguments get none, and the path of the connection file stays unknown."""
     sys.argv[:] = [""]
     del sys.orig_argv[1:]
+
+
+def _reopen(descriptors: dict[int, int]) -> None:
+    for number, copy in descriptors.items():
+        try:
+            os.fstat(number)
+        except OSError:
+            with suppress(OSError):
+                os.dup2(copy, number)
 
 
 def _flush(stream: Any) -> None:
