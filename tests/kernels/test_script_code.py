@@ -1,11 +1,12 @@
 """Code as models write it, for scripts and terminals."""
 
 from itertools import chain
+from pathlib import Path
 
 import pytest
 
 from autogen_nb.outputs import Display, Output, Result, Stream
-from tests.kernels.looping import SharedKernel
+from tests.kernels.looping import SharedKernel, shared_kernel
 
 HALF = r"half = '\ud83d'" + "\n"
 PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\n"
@@ -89,21 +90,33 @@ def test_streams_are_those_of_a_terminal(agent: SharedKernel, code: str) -> None
 @pytest.mark.parametrize(
     ("code", "count"),
     [
-        ("import matplotlib\nmatplotlib.use('Agg')\n" + PLOT, 1),
+        ("matplotlib.use('Agg')\n" + PLOT, 1),
         ("plt.switch_backend('pdf')\n" + PLOT + "plt.show()", 1),
         (PLOT + "plt.show()\n" + PLOT + "plt.show()", 2),
         (PLOT + "plt.savefig('plot.png')\nplt.close()", 0),
+        ("%matplotlib notebook\n" + PLOT, 1),
+        ("matplotlib.use('WebAgg')\n" + PLOT + "plt.show()", 1),
+        ("from matplotlib.figure import Figure\nfigure = Figure()\nfigure.add_subplot()\ndisplay(figure)", 1),
         ("%matplotlib inline\n" + PLOT, 1),
     ],
-    ids=["use", "switch", "two", "closed", "inline again"],
+    ids=["use", "switch", "two", "closed", "notebook", "page", "without pyplot", "inline again"],
 )
 def test_plots_of_each_backend_are_shown(agent: SharedKernel, code: str, count: int) -> None:
-    agent.execute("import matplotlib.pyplot as plt")
+    agent.execute("import matplotlib\nimport matplotlib.pyplot as plt")
     ran = agent.execute(code + "\nNone")
 
     assert pictures(ran.outputs) == count
     assert text(ran.outputs) == ""
     assert pictures(agent.execute(PLOT + "None").outputs) == 1
+
+
+@pytest.mark.slow
+def test_plots_are_shown_in_the_block_that_imports_matplotlib(tmp_path: Path) -> None:
+    shown = f"{PLOT}plt.show()\n"
+    with shared_kernel(tmp_path) as agent:
+        ran = agent.execute(f"import matplotlib\nmatplotlib.use('Agg')\n{shown}{shown}")
+
+    assert (pictures(ran.outputs), text(ran.outputs)) == (2, "")
 
 
 LATE = {

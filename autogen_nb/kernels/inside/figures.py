@@ -1,7 +1,13 @@
 """Shows the figures of matplotlib's backends without a window, such as Agg, as the inline backend shows its own."""
 
 import sys
+from importlib import import_module
+from importlib.util import find_spec, spec_from_file_location
+from types import SimpleNamespace
 from typing import Any
+
+# These need scripts or a server, which outputs do not have.
+_PAGES = ("matplotlib.backends.backend_nbagg", "matplotlib.backends.backend_webagg")
 
 
 def install(shell: Any) -> None:
@@ -9,28 +15,35 @@ def install(shell: Any) -> None:
         manager = sys.modules.get("matplotlib.backend_bases")
         if manager is not None and not _is_inline():
             for each in _open_managers():
-                # Backends with windows, or with pages of their own, have managers of other classes.
+                # Backends with windows have managers of other classes.
                 if type(each) is manager.FigureManagerBase:
                     _show(each)
 
-    def adopt(*_: Any) -> None:
-        module = sys.modules.get("matplotlib.backend_bases")
-        if module is not None:
-            # matplotlib's own method warns that there is no window, and shows nothing.
-            module.FigureManagerBase.show = _show
-
-    def _show(manager: Any) -> None:
-        from IPython.core.pylabtools import select_figure_formats
-        from IPython.display import display
-        from matplotlib.figure import Figure
-
-        if Figure not in shell.display_formatter.formatters["image/png"].type_printers:
-            select_figure_formats(shell, {"png"})
-        display(manager.canvas.figure)
-        sys.modules["matplotlib.pyplot"].close(manager.canvas.figure)
-
-    shell.events.register("pre_run_cell", adopt)
+    shell.display_formatter.formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", _draw)
     shell.events.register("post_execute", show_open_figures)
+    sys.meta_path.insert(0, SimpleNamespace(find_spec=_find_spec))
+
+
+def _find_spec(name: str, *_: Any) -> Any:
+    if name == "matplotlib.pyplot":
+        # matplotlib's own method warns that there is no window, and shows nothing.
+        import_module("matplotlib.backend_bases").FigureManagerBase.show = _show
+    if name in _PAGES and (agg := find_spec("matplotlib.backends.backend_agg")) is not None:
+        return spec_from_file_location(name, agg.origin)
+    return None
+
+
+def _show(manager: Any) -> None:
+    from IPython.display import display
+
+    display(manager.canvas.figure)
+    sys.modules["matplotlib.pyplot"].close(manager.canvas.figure)
+
+
+def _draw(figure: Any) -> Any:
+    from IPython.core.pylabtools import print_figure
+
+    return print_figure(figure, "png", base64=True)
 
 
 def _is_inline() -> bool:
