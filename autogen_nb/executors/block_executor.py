@@ -14,6 +14,7 @@ import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -22,6 +23,7 @@ from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Inquirer, RunEnded
 from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
+from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.effects import Permissions
 from autogen_nb.engine import Emit, stream_items
 from autogen_nb.errors import AutogenError, ExecutionError, TransferError
@@ -194,7 +196,7 @@ class BlockExecutor:
                 tail = (tail + output.text)[-_TAIL_LENGTH:]
             return emit(output)
 
-        waiting = deque(blocks)
+        waiting = deque(replace(block, code=encodable(block.code)) for block in blocks)
         while waiting:
             block, missing = waiting.popleft(), ""
             ran += 1

@@ -27,6 +27,7 @@ from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.effects import EffectJudged
 from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
@@ -301,7 +302,7 @@ class ExecuteRequest:
                 text = await ask(prompt, password)
             except EOFError:
                 text = _END_OF_FILE
-        self.handle.channels.send("stdin", "input_reply", {"value": text})
+        self.handle.channels.send("stdin", "input_reply", {"value": encodable(text)})
 
     async def _judge(self, guard: GuardClient, question: GuardQuestion) -> None:
         with self._paused():

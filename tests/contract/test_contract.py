@@ -108,6 +108,11 @@ def test_text_of_any_script_and_bytes_of_none(agent: Agent) -> None:
     assert agent.run(("bash", r"printf 'ä\377b'")).text == "ä\N{REPLACEMENT CHARACTER}b"
 
 
+@pytest.mark.parametrize(("language", "code"), [("python", "print('half \ud83d')"), ("sh", "echo 'half \ud83d'")])
+def test_code_with_half_a_surrogate_pair_runs(agent: Agent, language: str, code: str) -> None:
+    assert agent.run((language, code)).text == "half \N{REPLACEMENT CHARACTER}\n"
+
+
 @pytest.mark.slow
 def test_much_output_comes_whole(agent: Agent) -> None:
     lines = agent.python("for i in range(100_000):\n    print(f'{i:09}')").text.splitlines()

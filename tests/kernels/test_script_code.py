@@ -43,6 +43,13 @@ def test_half_a_surrogate_pair_is_shown(agent: SharedKernel, code: str) -> None:
     assert [item for item in ran.outputs if isinstance(item, Stream)] == []
 
 
+def test_half_a_surrogate_pair_in_an_answer(agent: SharedKernel) -> None:
+    async def ask(prompt: str, password: bool) -> str:
+        return "one \ud83d"
+
+    assert agent.execute("print(input())", ask=ask).stdout == "one \ufffd\n"
+
+
 PARSED = {
     "argparse": "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', default=3)\n"
     "print(p.parse_args())",
