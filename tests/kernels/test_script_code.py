@@ -132,6 +132,8 @@ LATE = {
     "task": "async def wait():\n    while not go.is_set(): await asyncio.sleep(0.01)\n    print('LATE')\n"
     "task = asyncio.ensure_future(wait())",
     "error": "threading.Thread(target=lambda: go.wait() and 1 / 0).start()",
+    "update": "shown = display({}, display_id=True)\n"
+    "threading.Thread(target=lambda: go.wait() and shown.update('LATE')).start()",
 }
 
 
@@ -140,12 +142,46 @@ def test_late_output_comes_with_the_next_block(agent: SharedKernel, code: str) -
     imports = "import asyncio, threading\nfrom concurrent.futures import ThreadPoolExecutor\ngo = threading.Event()\n"
     agent.execute(f"{imports}def late():\n    go.wait()\n    print('LATE')\n{code}")
     wait = "go.set()\nfor _ in range(20):\n    await asyncio.sleep(0.02)\nprint('own')"
-    late, after = text(agent.execute(wait).outputs), text(agent.execute("print('after')").outputs)
+    late, after = agent.execute(wait).outputs, text(agent.execute("print('after')").outputs)
 
-    assert "Output of an earlier block, after its end:\n" in late
-    assert "own\n" in late
-    assert "LATE" in late or "ZeroDivisionError" in late
+    assert "Output of an earlier block, after its end:\n" in text(late)
+    assert "own\n" in text(late)
+    assert "LATE" in str(late) or "ZeroDivisionError" in str(late)
     assert after == "after\n"
+
+
+LATE_ERRORS = {
+    "task": "async def run(): fail()\ntask = asyncio.create_task(run())",
+    "tasks": "async def run(): fail()\ntasks = [asyncio.create_task(run())]",
+    "callback": "asyncio.get_running_loop().call_later(0.01, fail)\nNone",
+    "signal": "signal.signal(signal.SIGALRM, lambda *_: over.append(print('ValueError: LATE')))\n"
+    "signal.setitimer(signal.ITIMER_REAL, 0.1)",
+}
+
+
+@pytest.mark.parametrize("code", LATE_ERRORS.values(), ids=LATE_ERRORS)
+def test_what_the_loop_reports_late_comes_with_the_next_block(agent: SharedKernel, code: str) -> None:
+    fail = "over = []\ndef fail():\n    over.append(1)\n    raise ValueError('LATE')\n"
+    agent.execute(f"import asyncio, signal\n{fail}{code}")
+    ran = agent.execute("while not over:\n    await asyncio.sleep(0.01)")
+
+    assert text(ran.outputs).count("ValueError: LATE") == 1
+    assert text(agent.execute("print('after')").outputs) == "after\n"
+
+
+def test_the_error_of_a_task_that_is_awaited_comes_once(agent: SharedKernel) -> None:
+    agent.execute("async def fail(): 1 / 0\nimport asyncio\ntask = asyncio.create_task(fail())")
+    ran = agent.execute("try: await task\nexcept ZeroDivisionError: print('caught')")
+
+    assert text(ran.outputs) == "caught\n"
+
+
+def test_work_of_an_older_pool_belongs_to_the_block_that_submits_it(agent: SharedKernel) -> None:
+    pool = "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
+    submit = "pool.submit(print, 'own').result()"
+    agent.execute(pool + submit)
+
+    assert text(agent.execute(submit).outputs) == "own\n"
 
 
 def test_a_late_flood_is_cut(agent: SharedKernel) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from ipykernel import iostream
 
 OutStream: Any = iostream.OutStream  # without types
+_HEADER: Any = getattr(OutStream, "parent_header", property())
 
 _FLUSH_SECONDS = 0.02
 _FLUSH_TIMEOUT = 60
@@ -77,10 +78,18 @@ class FastStream(OutStream):  # type: ignore[misc]  # as above
         """Flushes only: the next block needs the stream."""
         self.flush()
 
+    @property
+    def parent_header(self) -> Any:
+        # Signal handlers, and the loop's reports of errors, run outside of a block's context.
+        return _HEADER.fget(self) or self._parent_header_global
+
+    @parent_header.setter
+    def parent_header(self, header: Any) -> None:
+        _HEADER.fset(self, header)
+
     def set_parent(self, parent: dict[str, Any]) -> None:
         super().set_parent(parent)
-        stream: Any = self
-        stream.parent_header = _ParentHeader(stream.parent_header)
+        self.parent_header = _ParentHeader(self.parent_header)
 
     def flush(self) -> None:
         """Sends all output that was written before the call, also by programs to the file descriptor."""

@@ -1,14 +1,18 @@
 """Before each block, restores the standard streams and built-in functions, and a deleted working directory."""
 
+import asyncio
 import builtins
 import codecs
 import io
 import os
 import sys
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
+from weakref import WeakSet
 
 _DISPLAY_FUNCTIONS = ("print", "get_ipython", "display")
 _BUILTINS = ("print", "open", "repr", "str", "len", "isinstance", "getattr", "super", "__import__", "__build_class__")
@@ -55,29 +59,54 @@ def install(shell: Any) -> None:
     shell.events.register("pre_run_cell", repair)
     # After a block, ipykernel flushes `sys.stdout` and `sys.stderr`, which the block may have replaced.
     shell.events.register("post_execute", restore_originals)
+    shell.events.register("post_execute", _error_report())
     _keep_header_in_threads(shell)
 
 
+def _error_report() -> Callable[[], None]:
+    """Returns a function that reports the errors of tasks since its last call, which asyncio does if they are freed."""
+    pending: WeakSet[asyncio.Task[Any]] = WeakSet()
+
+    def report_errors() -> None:
+        for task in [task for task in pending if task.done()]:
+            pending.discard(task)
+            if getattr(task, "_log_traceback", False):
+                context = {"message": "Task exception was never retrieved", "exception": task.exception(), "task": task}
+                task.get_loop().call_exception_handler(context)
+        with suppress(RuntimeError):
+            pending.update(asyncio.all_tasks())
+
+    return report_errors
+
+
 def _keep_header_in_threads(shell: Any) -> None:
-    start = threading.Thread.start
+    start, submit = threading.Thread.start, ThreadPoolExecutor.submit
     senders = (sys.stdout, sys.stderr, shell.display_pub, shell.displayhook)
     variables = [getattr(sender, "_parent_header", None) for sender in senders]
     parents = [parent for parent in variables if isinstance(parent, ContextVar)]
 
-    def start_with_header(self: threading.Thread) -> None:
+    def with_header(function: Callable[..., Any]) -> Callable[..., Any]:
         headers = [(parent, parent.get({})) for parent in parents]
-        run = self.run
 
-        def run_with_header() -> None:
+        def call_with_header(*arguments: Any, **options: Any) -> Any:
             for parent, header in headers:
                 if header:
                     parent.set(header)
-            run()
+            return function(*arguments, **options)
 
-        self.run = run_with_header  # type: ignore[method-assign]  # for this thread only
+        return call_with_header
+
+    def start_with_header(self: threading.Thread) -> None:
+        self.run = with_header(self.run)  # type: ignore[method-assign]  # for this thread only
         start(self)
 
+    def submit_with_header(self: ThreadPoolExecutor, function: Any, /, *arguments: Any, **options: Any) -> Any:
+        return submit(self, with_header(function), *arguments, **options)
+
     threading.Thread.start = start_with_header  # type: ignore[method-assign]  # for all threads of this kernel
+    pool: Any = ThreadPoolExecutor
+    # A pool's thread can be older than its work.
+    pool.submit = submit_with_header
 
 
 def _hide_arguments() -> None:
