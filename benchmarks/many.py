@@ -87,7 +87,7 @@ def looped(count: int, *, renewed: bool) -> list[float]:
 
 
 def mapped(count: int) -> tuple[list[float], list[tuple[float, ...]]]:
-    """When each row of `map` has ended; and the MB of the scheduler's process, of the workers and of their kernels."""
+    """When each row of `map` has ended; and the MB of this process and of its kernels."""
     ended: list[float] = []
     memory: list[tuple[float, ...]] = []
 
@@ -95,9 +95,7 @@ def mapped(count: int) -> tuple[list[float], list[tuple[float, ...]]]:
         ended.append(time.perf_counter())
         if done % EACH == 0:
             here = psutil.Process()
-            workers = [child for child in here.children() if "spawn_main" in " ".join(child.cmdline())]
-            kernels = [process for worker in workers for process in worker.children(recursive=True)]
-            memory.append((private([here]), private(workers), private(kernels)))
+            memory.append((private([here]), private(here.children(recursive=True))))
 
     rows = [{"n": number} for number in range(count)]
     done = autogen_nb.map("Double {n}.", rows, workers=WORKERS, confirm="risky", out="table.csv", on_row=note)
@@ -174,7 +172,7 @@ def main() -> None:
                 took["AgentChat, two at once, a kernel for each"] = per_row(peer(url, LOOPED, "kept"))
                 took["AgentChat, two at once, a new kernel for each row"] = per_row(peer(url, RENEWED, "new"))
             ended, memory = mapped(ROWS)
-        took["map, two workers, a kernel as new for each row"] = ours = per_row(ended)
+        took["map, two rows at a time, a kernel as new for each row"] = ours = per_row(ended)
         least = (before + floor(url)) / 2
     lines = {"floor: two requests and a round trip": least, **took}
     rates = [[what, f"{1 / each:.1f}", f"{each / least:.1f}", f"{each / ours:.2f}"] for what, each in lines.items()]
@@ -183,7 +181,7 @@ def main() -> None:
         [statistics.mean(values) for values in zip(*part, strict=True)]
         for part in (memory[:SAMPLES], memory[-SAMPLES:])
     )
-    parts = zip(("the scheduler and the caller", "the workers", "their kernels"), first, last, strict=True)
+    parts = zip(("this process", "the kernels"), first, last, strict=True)
     part = f"{ROWS // 4} of {ROWS:,} rows"
     print()
     print(
