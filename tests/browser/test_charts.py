@@ -34,6 +34,8 @@ FOLIUM = """
 import folium
 map = folium.Map([45, 5])
 folium.Marker([45, 5], icon=folium.Icon(color="red")).add_to(map)
+folium.Marker([45, 4.9], popup="the first").add_to(map)
+folium.Marker([45, 5.1], popup=folium.Popup("<b>the second</b>"), icon=folium.Icon(icon="cloud")).add_to(map)
 display(map)
 """
 PAGE = """
@@ -60,6 +62,9 @@ def _are_alive(area: Locator | Page) -> None:
     expect(plotly.locator(".hoverlayer .hovertext")).to_contain_text("x=2")
     expect(page.locator("#out")).to_have_text("ran")
     _await_sight(folium.locator(".leaflet-control-zoom-in"), area.locator("iframe[data-autogen-nb]").nth(3))
+    expect(folium.locator(".leaflet-marker-icon")).to_have_count(3)
+    folium.locator(".leaflet-marker-icon").nth(2).click(force=True)
+    expect(folium.locator(".leaflet-popup-content")).to_have_text("the second")
 
     _drag(altair.locator("svg.marks"), (60, 60), (200, 200))
     _drag(bokeh.locator("canvas").first, (150, 100), (250, 150))

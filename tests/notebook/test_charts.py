@@ -106,6 +106,21 @@ def test_a_chart_is_in_a_frame_without_an_origin(data: dict[str, Any], names: li
     assert "Trust" not in page_of(frame)
 
 
+@pytest.mark.parametrize(
+    ("address", "names"),
+    [
+        ("https://code.jquery.com/jquery-3.7.1.min.js", ["jquery"]),
+        ("https://code.jquery.com/jquery-3.7.1.slim.min.js", ["jquery"]),
+        ("https://cdnjs.cloudflare.com/ajax/libs/jquery/3.7.1/jquery.js", ["jquery"]),
+        ("https://cdn.jsdelivr.net/npm/jquery@3", ["jquery"]),
+        ("https://code.jquery.com/ui/1.13.2/jquery-ui.min.js", []),
+    ],
+    ids=["folium", "slim", "cdnjs", "jsdelivr", "another library"],
+)
+def test_jquery_is_known_by_its_address(address: str, names: list[str]) -> None:
+    assert libraries(shown({"text/html": f'<script src="{address}"></script><p>page'})) == names
+
+
 def test_ten_charts_share_a_library() -> None:
     places = shown(*[PLOTLY] * 10)
 

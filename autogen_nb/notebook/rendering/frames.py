@@ -244,6 +244,10 @@ _ALL = (
         r"bokeh[-.\w]*\.js",
     ),
     Library("panel", "panel", ("panel/dist/panel.min.js",), r"/panel[-.\w]*\.js", needs=("bokeh",)),
+    # Folium makes the contents of its popups with jQuery.
+    Library(
+        "jquery", "XStatic-jQuery", ("xstatic/pkg/jquery/data/jquery.min.js",), r"/jquery(@|[-.\d]*(slim\.)?(min\.)?js)"
+    ),
     Library(
         "leaflet",
         "XStatic-Leaflet",
