@@ -1,3 +1,4 @@
+import re
 import time
 from pathlib import Path
 
@@ -45,6 +46,15 @@ page = "<p id=out>waiting</p><script>document.getElementById('out').textContent 
 Path("page.html").write_text(page)
 display(IFrame("page.html", width="100%", height=300))
 """
+LINES = {
+    "setTimeout(() => { throw new Error('late') }); missing()": "ReferenceError: missing is not defined",
+    "Promise.reject(new Error('rejected'))": "Error: rejected",
+    "throw '<b>not bold\\n\\u202eand not reversed' + '!'.repeat(9999)": "<b>not bold and not reversed!",
+    "fetch('https://example.org/data.json').catch(() => 0)": "Pictures or data from the web are blocked",
+    "new ResizeObserver(() => document.body.append('more')).observe(document.body)": None,
+}
+"""Scripts, and a part of the only line below each."""
+
 PROGRAMS = (PLOTLY, ALTAIR, BOKEH, FOLIUM, PAGE)
 
 
@@ -62,6 +72,9 @@ def _are_alive(area: Locator | Page) -> None:
     expect(plotly.locator(".hoverlayer .hovertext")).to_contain_text("x=2")
     expect(page.locator("#out")).to_have_text("ran")
     _await_sight(folium.locator(".leaflet-control-zoom-in"), area.locator("iframe[data-autogen-nb]").nth(3))
+    expect(area.locator("[data-autogen-nb-line]")).to_have_text(
+        re.compile(r"^The map.s tiles are blocked, .* map\.save")
+    )
     expect(folium.locator(".leaflet-marker-icon")).to_have_count(3)
     folium.locator(".leaflet-marker-icon").nth(2).click(force=True)
     expect(folium.locator(".leaflet-popup-content")).to_have_text("the second")
@@ -131,3 +144,20 @@ def test_charts_are_alive_in_an_exported_page(notebook: NotebookPage, fake: Fake
     with notebook.page.context.new_page() as page:
         page.goto((folder / "charts.html").as_uri())
         _are_alive(page)
+
+
+def test_a_line_says_what_fails_in_a_frame(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    pages = [f"<p>page</p><script>{script}</script>" for script in LINES]
+    fake.add(code(f"from IPython.display import HTML\ndisplay(*map(HTML, {pages}))"), "There they are.")
+    notebook.create(connected(fake), "%%autogen --confirm never\nDraw.")
+    notebook.run_all()
+    notebook.await_idle()
+
+    lines = [re.compile(re.escape(line)) for line in LINES.values() if line]
+    expect(notebook.output(1).locator("iframe ~ [data-autogen-nb-line]")).to_have_text(lines)
+    notebook.screenshot("charts-failing", 1)
+    longest = notebook.output(1).locator("[data-autogen-nb-line]").nth(2)
+    assert len(longest.inner_text()) < 250
+    notebook.save()
+    notebook.reload()
+    expect(notebook.output(1).locator("iframe ~ [data-autogen-nb-line]")).to_have_text(lines)

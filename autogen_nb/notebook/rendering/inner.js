@@ -1,6 +1,15 @@
-// Runs in the inner frame before the page: reports the page's height, and loads no library from a CDN.
+// Runs in the inner frame before the page: reports the page's height, its first error and that its policy has blocked
+// the network, and loads no library from a CDN.
 (() => {
   let reported = -1;
+  const send = (message) => parent.postMessage(message, "*");
+  const fail = (error) => send({ error: String(error) });
+  // Without an `error`, the browser warns of a ResizeObserver's loop, which does no harm.
+  addEventListener("error", ({ error }) => error && fail(error));
+  addEventListener("unhandledrejection", ({ reason }) => fail(reason));
+  addEventListener("securitypolicyviolation", ({ effectiveDirective }) => {
+    if (["img-src", "connect-src"].includes(effectiveDirective)) send({ blocked: "L" in window ? "tiles" : "data" });
+  });
   const report = () => {
     const { body, documentElement } = document;
     const height = Math.max(documentElement.offsetHeight, body.scrollHeight + 2 * body.offsetTop);
@@ -12,7 +21,7 @@
     if (height < 20 && shows) return;
     // Most charts are drawn some time after the page is loaded.
     if (height < 20 && performance.now() < 2000) setTimeout(report, 500);
-    else if (height !== reported) parent.postMessage({ height: (reported = height) }, "*");
+    else if (height !== reported) send({ height: (reported = height) });
   };
   addEventListener("load", () => {
     report();

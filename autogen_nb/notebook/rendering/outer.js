@@ -1,4 +1,4 @@
-// Runs in the outer frame, whose policy also applies to the inner one. Creates the inner frame, and passes on its height.
+// Runs in the outer frame, whose policy also applies to the inner one. Creates the inner frame, and passes on its messages.
 (() => {
   const script = document.currentScript;
   const names = JSON.parse(script.dataset.libraries);
@@ -26,8 +26,9 @@
     if (source === parent) {
       libraries = data.libraries ?? libraries;
       show(data.theme === "dark" ? "dark" : "light");
-    } else if (source === inner.contentWindow && Number.isFinite(data?.height)) {
-      parent.postMessage({ height: data.height }, "*");
+    } else if (source === inner.contentWindow && data) {
+      const { height, error, blocked } = data;
+      parent.postMessage({ height, error, blocked }, "*");
     }
   });
   addEventListener("DOMContentLoaded", () => parent.postMessage({ libraries: names }, "*"));
