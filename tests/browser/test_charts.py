@@ -161,3 +161,23 @@ def test_a_line_says_what_fails_in_a_frame(notebook: NotebookPage, fake: FakeOpe
     notebook.save()
     notebook.reload()
     expect(notebook.output(1).locator("iframe ~ [data-autogen-nb-line]")).to_have_text(lines)
+
+
+def test_a_long_table_scrolls_below_its_head(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    table = "import pandas as pd\ndisplay(pd.DataFrame({'number': range(50), 'square': range(50)}))"
+    fake.add(code(table), "There it is.")
+    notebook.create(connected(fake), "%%autogen --confirm never\nDraw.")
+    notebook.run_all()
+    notebook.await_idle()
+    head, last = (
+        notebook.output(1).locator(f"table.dataframe {part}") for part in ("th >> text=square", "tr >> nth=-1")
+    )
+    expect(last).not_to_be_in_viewport()
+    last.scroll_into_view_if_needed()
+
+    expect(head).to_be_in_viewport()
+    for theme in ("dark", "light"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"long-table-{theme}", 1)
+    # The box alone scrolls, and nothing sticks out.
+    assert ["resize:vertical" in part for part in misfits_of(notebook)] == [True]

@@ -137,6 +137,18 @@ def test_tables_and_preparations_need_no_frame() -> None:
     assert not any("not shown" in html for html in places)
 
 
+@pytest.mark.parametrize(("rows", "boxes"), [(30, 0), (31, 1)])
+def test_a_table_of_more_than_thirty_rows_scrolls(rows: int, boxes: int) -> None:
+    body = "<tr><td>1</td></tr>" * rows
+    html = f"<table class=dataframe><thead><tr><th>a</th></tr></thead><tbody>{body}</tbody></table>"
+
+    (table,) = [place for place in shown({"text/html": html}) if "<table" in place]
+
+    assert table.count("overflow:auto") == table.count("position:sticky") == boxes
+    assert table.count("<td>") == rows
+    assert (f"{rows} rows" in table) == bool(boxes)
+
+
 @pytest.mark.parametrize("place", ['<div id="a" data-root-id="p"></div>', '<p class="logo-block">x</p>'])
 def test_a_page_that_looks_like_a_preparation_is_shown(place: str) -> None:
     html = f"{place}<script>draw()</script>"

@@ -90,6 +90,12 @@ def folded_text(text: str, head: int, tail: int, *, opened: bool) -> str:
     return preformatted(first) + middle + preformatted(last)
 
 
+def scrolled(table_html: str, rows: int) -> str:
+    """Returns a sanitised table in a box that scrolls below the table's head."""
+    table = table_html.replace("<thead>", f'<thead style="{styles.TABLE_HEAD}">')
+    return f'<div tabindex="0" style="{styles.LONG_TABLE}">{table}</div>{line(f"{rows:,} rows: scroll to see all")}'
+
+
 def card(
     speaker: str,
     body_html: str,

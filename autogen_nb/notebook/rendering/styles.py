@@ -68,6 +68,9 @@ EDITOR = f"font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);line-
 PRE_CODE = "background:none;padding:0;font:inherit;color:inherit;white-space:inherit"
 SUMMARY = f"{SMALL};line-height:1.5;color:{TEXT}"
 PLAIN_PRE = f"margin:0;font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);white-space:pre-wrap"
+# Such a table is higher than its box, which a person may enlarge by its corner.
+LONG_TABLE = "height:28em;width:fit-content;max-width:100%;overflow:auto;resize:vertical"
+TABLE_HEAD = "position:sticky;top:0;background:var(--jp-layout-color0,Canvas)"
 DISGUISED = "outline:1px solid var(--jp-error-color1,#d64545)"
 
 # Notebook 7 puts a long output into a scrolling box of 24em, which would hide an open question.

@@ -10,7 +10,7 @@ from autogen_nb.core.text.chart_outputs import is_preparation
 from autogen_nb.core.text.execution_report import shorten
 from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.kernels.widget_comms import WidgetComms
-from autogen_nb.notebook.rendering.chat_html import bundle, first_picture, folded, folded_text, linked
+from autogen_nb.notebook.rendering.chat_html import bundle, first_picture, folded, folded_text, linked, scrolled
 from autogen_nb.notebook.rendering.frames import document, frame_html
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours, without_colours
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _LONG_TRACEBACK = 21
 _LONG_TEXT, _HEAD, _TAIL = 40, 20, 10
 """Text with more lines than `_LONG_TEXT` is folded, except for its first and last lines."""
+
+_LONG_TABLE = 30
+"""A table with more rows is in a box that scrolls."""
 
 _RATE = 250_000
 """The maximum number of characters per second for one text: jupyter_server drops output above 1 MB/s over 3 s."""
@@ -187,7 +190,11 @@ class RunOutputs:
     def _displayed(self, output: Display | Result) -> tuple[dict[str, Any], dict[str, Any]]:
         page = document(output.data)
         if page is None and not output.file:
-            return safe(output.data, output.metadata)
+            data, metadata = safe(output.data, output.metadata)
+            rows = data.get("text/html", "").partition("<tbody")[2].count("<tr")
+            if rows > _LONG_TABLE and not self._unfolded:
+                data["text/html"] = scrolled(data["text/html"], rows)
+            return data, metadata
         static = safe({mime: output.data[mime] for mime in _STATIC & output.data.keys()})[0]
         text = static["text/plain"]
         pictures = first_picture(static)
