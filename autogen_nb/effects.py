@@ -22,6 +22,8 @@ Confirm: TypeAlias = Literal["always", "risky", "never"]
 CONFIRMS: tuple[Confirm, ...] = get_args(Confirm)
 HARMLESS: frozenset[EffectKind] = frozenset({"compute", "read", "write_own"})
 """Kinds of effects that need no question if `confirm` is "risky"."""
+DANGEROUS: frozenset[EffectKind] = frozenset({"read_private", "delete", "network", "process", "install", "environment"})
+"""Kinds of effects that are a warning in a question; its first button refuses them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,10 @@ class Effect:
     @property
     def harmless(self) -> bool:
         return self.kind in HARMLESS
+
+    @property
+    def dangerous(self) -> bool:
+        return self.kind in DANGEROUS
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,11 @@
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import code, connected
+from tests.browser.looks import picture
 from tests.browser.notebook_page import NotebookPage
 
 ASK = "%%autogen\nMultiply six by seven."
@@ -153,4 +156,20 @@ def test_chat_continues_after_a_restart_and_gives_its_code(notebook: NotebookPag
 
     expect(notebook.output(4)).to_contain_text("Done: 43.")
     notebook.screenshot("resumed", 4)
+    notebook.await_idle()
+
+
+def test_dangerous_code_is_seen_and_not_run_by_one_key(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    fake.add(code("import os\nos.remove('a.csv')"), "It is done.")
+    notebook.create(connected(fake), ASK)
+    notebook.run_all()
+    notebook.click(1, "Edit")
+    notebook.click(1, "Back")
+    misfits = picture(notebook, "dangerous")
+
+    expect(notebook.button(1, "Skip")).to_be_focused()
+    expect(notebook.button(1, "Skip")).to_have_class(re.compile(r"\bmod-primary\b"))
+    expect(notebook.button(1, "Run")).to_have_class(re.compile(r"\bmod-warning\b"))
+    assert misfits == []
+    notebook.click(1, "Stop")
     notebook.await_idle()

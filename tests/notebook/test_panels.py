@@ -27,8 +27,19 @@ UNASKED = "runs without asking until this cell ends"
 PASSWORD = 'CodeInputAsked("user", "Password: ", password=True)'
 
 
+WRITES = 'EffectAsked("user", Effect("write", "/data/a.csv", "writes /data/a.csv"))'
+
+
 def start(front: FrontEnd, method: str, question: str) -> Run:
     return front.start(ASK.format(method=method, question=question))
+
+
+def buttons_of(front: FrontEnd) -> list[tuple[str, str]]:
+    return [(state["description"], state["button_style"]) for _, state in front.visible() if "button_style" in state]
+
+
+def question_of(front: FrontEnd) -> str:
+    return next(str(state["value"]) for _, state in front.visible() if "Run this code?" in str(state.get("value")))
 
 
 def test_message_with_code_shows_one_panel_and_words_may_take_its_place(either: FrontEnd, model: FakeOpenAI) -> None:
@@ -118,6 +129,60 @@ def test_confirm_always_asks_about_each_block(fresh: FrontEnd, model: FakeOpenAI
 
     assert labels == ["Run", "Edit", "Skip", "Stop"]
     assert fresh.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
+
+
+BUTTONS = [("Run", "primary"), ("Edit", ""), ("Skip", ""), ("Run all from here", "")]
+WARNING = [("Skip", "primary"), ("Edit", ""), ("Run", "warning"), ("Run all from here", "")]
+
+
+@pytest.mark.parametrize(
+    ("code", "buttons"),
+    [
+        ("print(6 * 7)", BUTTONS),
+        ("open('../x', 'w')", BUTTONS),
+        ("import os; os.remove('a.csv')", WARNING),
+        ("!make all", WARNING),
+        ("import requests; requests.get('https://example.org')", WARNING),
+        ("import os; print(os.environ['A_KEY'])", WARNING),
+        ("print(open('.env').read())", WARNING),
+    ],
+    ids=["computes", "writes", "deletes", "program", "network", "variable", "private file"],
+)
+def test_dangerous_code_is_a_warning(notebook: FrontEnd, model: FakeOpenAI, code: str, buttons: object) -> None:
+    model.add(python(code), "Done.")
+
+    cell = notebook.start("%%autogen --new\nGo.")
+    notebook.asked("Stop")
+    shown, question = buttons_of(notebook), question_of(notebook)
+    notebook.click("Stop")
+    notebook.finish(cell)
+
+    assert shown[:4] == buttons
+    assert ("--jp-warn-color0" in question) == (buttons == WARNING)
+
+
+@pytest.mark.parametrize(
+    ("questions", "buttons"),
+    [
+        ([WRITES], [("Allow", "primary"), ("Always allow …", ""), ("Deny", ""), ("Stop", "")]),
+        ([CONNECTS], [("Deny", "primary"), ("Always allow …", ""), ("Allow", "warning"), ("Stop", "")]),
+        ([WRITES, CONNECTS], [("Allow", ""), ("Deny", ""), ("Deny", ""), ("Allow", "warning"), ("Deny all", "")]),
+    ],
+    ids=["writes", "connects", "both"],
+)
+def test_dangerous_effect_is_a_warning(
+    notebook: FrontEnd, questions: list[str], buttons: list[tuple[str, str]]
+) -> None:
+    allowed = ", ".join(f"person.allow({question})" for question in questions)
+    code = ASK.format(method="", question=questions[0]).partition("view.show(question)")[0]
+    cell = notebook.start(f"{code}import asyncio\nprint(await asyncio.gather({allowed}))")
+    notebook.wait(lambda: notebook.has("Deny all") == (len(questions) > 1) and notebook.has("Stop"), "the panel")
+    shown, heads = buttons_of(notebook), [str(state.get("value", "")) for _, state in notebook.visible()]
+    notebook.click("Stop")
+    notebook.finish(cell)
+
+    assert shown[: len(buttons)] == buttons
+    assert ["writes" in head for head in heads if "--jp-warn-color0" in head] == [False] * (CONNECTS in questions)
 
 
 def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOpenAI) -> None:

@@ -143,8 +143,11 @@ def linked(text: str, words: str, file: str) -> str:
     return f'<div style="{styles.MUTED_LINE}">{escape_plain(before)}{link}{escape_plain(after)}</div>'
 
 
-def question(text: str) -> str:
-    return f'<div style="{styles.LINE}">{_with_code_spans(text)}</div>'
+def question(text: str, *, dangerous: bool = False) -> str:
+    mark, style = (
+        (f"{sign('warning')} ", f"{styles.LINE};color:{styles.MARKS['warning'][1]}") if dangerous else ("", styles.LINE)
+    )
+    return f'<div style="{style}">{mark}{_with_code_spans(text)}</div>'
 
 
 def folded(summary: str, text: str) -> str:

@@ -23,14 +23,23 @@ _ONWARDS = "Run this and all later code of this cell without a question; the nex
 class DecisionPanel(Panel):
     """A panel with buttons and forms; `busy` means that a form has replaced the buttons."""
 
-    def __init__(self, text: str, code_html: str, effects: Iterable[Effect]) -> None:
-        super().__init__(text, chat_html.question(text) + code_html)
+    def __init__(self, text: str, code_html: str, effects: Iterable[Effect], *, dangerous: bool) -> None:
+        super().__init__(text, chat_html.question(text, dangerous=dangerous) + code_html)
         self._rules = proposed_rules(effects)
+        self._dangerous = dangerous
         self.busy = False
         self._choices()
 
     def _choices(self) -> widgets.Button:
         raise NotImplementedError
+
+    def _ordered(
+        self, allow: widgets.Button, others: Iterable[widgets.Button], refuse: widgets.Button
+    ) -> list[widgets.Button]:
+        """Returns the buttons with the primary one first, which refuses what is dangerous."""
+        first, last = (refuse, allow) if self._dangerous else (allow, refuse)
+        first.button_style, last.button_style = "primary", "warning" if self._dangerous else ""
+        return [first, *others, last]
 
     def _show_form(self, focused: widgets.Widget, *rows: widgets.Widget) -> None:
         self.busy = True
@@ -89,23 +98,25 @@ class ApprovalPanel(DecisionPanel):
         self._of_row = of_row
         # If there is only one block, the message above the panel already shows it; messages of a row are not shown.
         code = chat_html.code(approval.block) if approval.total > 1 or of_row else ""
-        super().__init__(text or approval_question(approval), code, approval.effects_for_rules)
+        dangerous = any(effect.dangerous for effect in approval.effects)
+        super().__init__(text or approval_question(approval), code, approval.effects_for_rules, dangerous=dangerous)
 
     def _choices(self) -> widgets.Button:
-        run, *others = self._code_buttons()
+        first, *others = self._code_buttons()
         stop = self.button(
             "Stop", lambda: self.answer(ApprovalGiven("stop", by=YOU)), hint="Do not run it, and end the chat"
         )
-        self.show(widget_parts.row(run, *others, stop))
-        return run
+        self.show(widget_parts.row(first, *others, stop))
+        return first
 
     def _code_buttons(self) -> list[widgets.Button]:
         text = "Run all rows from here" if self._of_row else "Run all from here"
         onwards = self.button(text, lambda: self._run(onwards=True), hint=_ONWARDS)
+        run = self.button("Run", self._run, hint="Run the code as it is")
+        edit = self.button("Edit", self._edit, hint="Change the code before it runs")
+        skip = self.button("Skip", self._skip, hint="Do not run it, and tell the assistant why")
         return [
-            self.button("Run", self._run, hint="Run the code as it is", style="primary"),
-            self.button("Edit", self._edit, hint="Change the code before it runs"),
-            self.button("Skip", self._skip, hint="Do not run it, and tell the assistant why"),
+            *self._ordered(run, [edit], skip),
             *([onwards] if self._approval.onwards else []),
             *self._always("Allow and run", lambda rules: self._run(rules=rules)),
         ]
@@ -133,11 +144,11 @@ class MessageOrCodePanel(ApprovalPanel):
         super().__init__(approval, f"Your turn. {approval_question(approval)} Or a message to {peer} instead?")
 
     def _choices(self) -> widgets.Button:
-        run, *others = self._code_buttons()
+        first, *others = self._code_buttons()
         send = self.button("Send", self._send, hint="Send what you have written; the code does not run")
         leave = self.button("Exit", lambda: self._say(EXIT), hint="Do not run the code, and end the chat")
-        self.show(widget_parts.row(run, *others), self._area, widget_parts.row(send, leave))
-        return run
+        self.show(widget_parts.row(first, *others), self._area, widget_parts.row(send, leave))
+        return first
 
     def _send(self) -> None:
         # An empty message would repeat the question.
@@ -155,15 +166,17 @@ class EffectPanel(DecisionPanel):
         self.questions = (question,)
         text = f"The running code waits: it {status_line.about(question.effect)} next. Allow it?"
         code = CodeBlock("python", question.line.strip())
-        super().__init__(text, chat_html.code(code, label="at this line") if question.line else "", (question.effect,))
+        code_html = chat_html.code(code, label="at this line") if question.line else ""
+        super().__init__(text, code_html, (question.effect,), dangerous=question.effect.dangerous)
 
     def _choices(self) -> widgets.Button:
-        allow = self.button("Allow", lambda: self._judge(allowed=True), hint="Let the code go on", style="primary")
+        allow = self.button("Allow", lambda: self._judge(allowed=True), hint="Let the code go on")
         always = self._always("Allow from now on", lambda rules: self._judge(allowed=True, rules=rules))
         deny = self.button("Deny", self._deny, hint="Raise PermissionError at that line, and tell the assistant why")
         stop = self.button("Stop", lambda: self._judge(allowed=False, stop=True), hint="Deny it, and end the chat")
-        self.show(widget_parts.row(allow, *always, deny, stop))
-        return allow
+        first, *others = self._ordered(allow, always, deny)
+        self.show(widget_parts.row(first, *others, stop))
+        return first
 
     def _deny(self) -> None:
         self._ask_why(

@@ -41,7 +41,10 @@ class EffectListPanel(Panel):
         self.show(
             *(
                 widget_parts.row(
-                    *self._choices([position]), widget_parts.html(chat_html.question(self._line(position, text)))
+                    *self._choices([position]),
+                    widget_parts.html(
+                        chat_html.question(self._line(position, text), dangerous=self._dangerous([position]))
+                    ),
                 )
                 for position, text in enumerate(lines)
             ),
@@ -54,14 +57,20 @@ class EffectListPanel(Panel):
 
     def _choices(self, positions: Sequence[int], suffix: str = "") -> list[widgets.Button]:
         hint = "all of these effects" if suffix else f"effect {positions[0] + 1}"
-        return [
-            self.button(f"Allow{suffix}", partial(self._judge, positions, allowed=True), hint=f"Allow {hint}"),
-            self.button(
-                f"Deny{suffix}",
-                partial(self._judge, positions, allowed=False),
-                hint=f"Raise PermissionError for {hint}",
-            ),
-        ]
+        dangerous = self._dangerous(positions)
+        allow = self.button(
+            f"Allow{suffix}",
+            partial(self._judge, positions, allowed=True),
+            hint=f"Allow {hint}",
+            style="warning" if dangerous else "",
+        )
+        deny = self.button(
+            f"Deny{suffix}", partial(self._judge, positions, allowed=False), hint=f"Raise PermissionError for {hint}"
+        )
+        return [deny, allow] if dangerous else [allow, deny]
+
+    def _dangerous(self, positions: Iterable[int]) -> bool:
+        return any(self.questions[position].effect.dangerous for position in positions)
 
     def _judge(self, positions: Iterable[int], *, allowed: bool, stop: bool = False) -> None:
         self.answer(dict.fromkeys(positions, EffectJudged(allowed, by=YOU, stop=stop)))
