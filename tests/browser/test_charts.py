@@ -49,11 +49,11 @@ display(IFrame("page.html", width="100%", height=300))
 LINES = {
     "setTimeout(() => { throw new Error('late') }); missing()": "ReferenceError: missing is not defined",
     "Promise.reject(new Error('rejected'))": "Error: rejected",
-    "throw '<b>not bold\\n\\u202eand not reversed' + '!'.repeat(9999)": "<b>not bold and not reversed!",
+    "throw '<b>not bold\\n\\u202eand not reversed' + '!'.repeat(9999)": "<b>not bold and not reversed!{150,200}$",
     "fetch('https://example.org/data.json').catch(() => 0)": "Pictures or data from the web are blocked",
     "new ResizeObserver(() => document.body.append('more')).observe(document.body)": None,
 }
-"""Scripts, and a part of the only line below each."""
+"""Scripts, and a pattern of the only line below each."""
 
 PROGRAMS = (PLOTLY, ALTAIR, BOKEH, FOLIUM, PAGE)
 
@@ -72,9 +72,7 @@ def _are_alive(area: Locator | Page) -> None:
     expect(plotly.locator(".hoverlayer .hovertext")).to_contain_text("x=2")
     expect(page.locator("#out")).to_have_text("ran")
     _await_sight(folium.locator(".leaflet-control-zoom-in"), area.locator("iframe[data-autogen-nb]").nth(3))
-    expect(area.locator("[data-autogen-nb-line]")).to_have_text(
-        re.compile(r"^The map.s tiles are blocked, .* map\.save")
-    )
+    expect(area.locator("[data-autogen-nb-line]")).to_have_text(re.compile(r"tiles are blocked.* map\.save"))
     expect(folium.locator(".leaflet-marker-icon")).to_have_count(3)
     folium.locator(".leaflet-marker-icon").nth(2).click(force=True)
     expect(folium.locator(".leaflet-popup-content")).to_have_text("the second")
@@ -153,31 +151,25 @@ def test_a_line_says_what_fails_in_a_frame(notebook: NotebookPage, fake: FakeOpe
     notebook.run_all()
     notebook.await_idle()
 
-    lines = [re.compile(re.escape(line)) for line in LINES.values() if line]
+    lines = [re.compile(line) for line in LINES.values() if line]
     expect(notebook.output(1).locator("iframe ~ [data-autogen-nb-line]")).to_have_text(lines)
     notebook.screenshot("charts-failing", 1)
-    longest = notebook.output(1).locator("[data-autogen-nb-line]").nth(2)
-    assert len(longest.inner_text()) < 250
     notebook.save()
     notebook.reload()
     expect(notebook.output(1).locator("iframe ~ [data-autogen-nb-line]")).to_have_text(lines)
 
 
 def test_a_long_table_scrolls_below_its_head(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    table = "import pandas as pd\ndisplay(pd.DataFrame({'number': range(50), 'square': range(50)}))"
-    fake.add(code(table), "There it is.")
+    fake.add(code("import pandas as pd\npd.DataFrame({'number': range(50)})"), "There it is.")
     notebook.create(connected(fake), "%%autogen --confirm never\nDraw.")
     notebook.run_all()
     notebook.await_idle()
-    head, last = (
-        notebook.output(1).locator(f"table.dataframe {part}") for part in ("th >> text=square", "tr >> nth=-1")
-    )
+    table = notebook.output(1).locator("table.dataframe")
+    last = table.locator("tr").last
     expect(last).not_to_be_in_viewport()
     last.scroll_into_view_if_needed()
 
-    expect(head).to_be_in_viewport()
-    for theme in ("dark", "light"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"long-table-{theme}", 1)
+    expect(table.locator("th >> text=number")).to_be_in_viewport()
+    notebook.screenshot("long-table", 1)
     # The box alone scrolls, and nothing sticks out.
     assert ["resize:vertical" in part for part in misfits_of(notebook)] == [True]

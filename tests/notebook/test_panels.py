@@ -1,5 +1,6 @@
 import pytest
 
+from autogen_nb.effects import DANGEROUS
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
@@ -8,7 +9,8 @@ pytestmark = pytest.mark.slow
 
 ASK = """
 from autogen_nb.effects import Effect
-from autogen_nb.events import CodeInputAsked, EffectAsked
+from autogen_nb.events import ApprovalAsked, CodeInputAsked, EffectAsked
+from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.asking.panels.button_person import ButtonPerson
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
@@ -27,19 +29,8 @@ UNASKED = "runs without asking until this cell ends"
 PASSWORD = 'CodeInputAsked("user", "Password: ", password=True)'
 
 
-WRITES = 'EffectAsked("user", Effect("write", "/data/a.csv", "writes /data/a.csv"))'
-
-
 def start(front: FrontEnd, method: str, question: str) -> Run:
     return front.start(ASK.format(method=method, question=question))
-
-
-def buttons_of(front: FrontEnd) -> list[tuple[str, str]]:
-    return [(state["description"], state["button_style"]) for _, state in front.visible() if "button_style" in state]
-
-
-def question_of(front: FrontEnd) -> str:
-    return next(str(state["value"]) for _, state in front.visible() if "Run this code?" in str(state.get("value")))
 
 
 def test_message_with_code_shows_one_panel_and_words_may_take_its_place(either: FrontEnd, model: FakeOpenAI) -> None:
@@ -131,58 +122,37 @@ def test_confirm_always_asks_about_each_block(fresh: FrontEnd, model: FakeOpenAI
     assert fresh.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
 
 
-BUTTONS = [("Run", "primary"), ("Edit", ""), ("Skip", ""), ("Run all from here", "")]
-WARNING = [("Skip", "primary"), ("Edit", ""), ("Run", "warning"), ("Run all from here", "")]
+EFFECT = 'Effect("{0}", "/a", "{0}s /a")'
+APPROVE = f'person.approve(ApprovalAsked("user", CodeBlock("python", "f()"), effects=({EFFECT},), always=True))'
+ALLOW = f'person.allow(EffectAsked("user", {EFFECT}))'
 
 
 @pytest.mark.parametrize(
-    ("code", "buttons"),
+    ("calls", "buttons"),
     [
-        ("print(6 * 7)", BUTTONS),
-        ("open('../x', 'w')", BUTTONS),
-        ("import os; os.remove('a.csv')", WARNING),
-        ("!make all", WARNING),
-        ("import requests; requests.get('https://example.org')", WARNING),
-        ("import os; print(os.environ['A_KEY'])", WARNING),
-        ("print(open('.env').read())", WARNING),
+        ([APPROVE.format("write")], "Run:primary Edit: Skip:"),
+        *(([APPROVE.format(kind)], "Skip:primary Edit: Run:warning") for kind in sorted(DANGEROUS)),
+        ([ALLOW.format("write")], "Allow:primary Always allow …: Deny: Stop:"),
+        ([ALLOW.format("delete")], "Deny:primary Always allow …: Allow:warning Stop:"),
+        (
+            [ALLOW.format("write"), ALLOW.format("delete")],
+            "Allow: Deny: Deny: Allow:warning Deny all: Allow all:warning",
+        ),
     ],
-    ids=["computes", "writes", "deletes", "program", "network", "variable", "private file"],
+    ids=["write", *sorted(DANGEROUS), "allow write", "allow delete", "allow both"],
 )
-def test_dangerous_code_is_a_warning(notebook: FrontEnd, model: FakeOpenAI, code: str, buttons: object) -> None:
-    model.add(python(code), "Done.")
-
-    cell = notebook.start("%%autogen --new\nGo.")
-    notebook.asked("Stop")
-    shown, question = buttons_of(notebook), question_of(notebook)
+def test_dangerous_effect_is_a_warning(notebook: FrontEnd, calls: list[str], buttons: str) -> None:
+    code = ASK.partition("question =")[0] + f"import asyncio\nprint(await asyncio.gather({', '.join(calls)}))"
+    cell = notebook.start(code)
+    notebook.wait(lambda: notebook.has("Stop") and notebook.has("Deny all") == (len(calls) > 1), "the panel")
+    states = [state for _, state in notebook.visible()]
     notebook.click("Stop")
     notebook.finish(cell)
 
-    assert shown[:4] == buttons
-    assert ("--jp-warn-color0" in question) == (buttons == WARNING)
-
-
-@pytest.mark.parametrize(
-    ("questions", "buttons"),
-    [
-        ([WRITES], [("Allow", "primary"), ("Always allow …", ""), ("Deny", ""), ("Stop", "")]),
-        ([CONNECTS], [("Deny", "primary"), ("Always allow …", ""), ("Allow", "warning"), ("Stop", "")]),
-        ([WRITES, CONNECTS], [("Allow", ""), ("Deny", ""), ("Deny", ""), ("Allow", "warning"), ("Deny all", "")]),
-    ],
-    ids=["writes", "connects", "both"],
-)
-def test_dangerous_effect_is_a_warning(
-    notebook: FrontEnd, questions: list[str], buttons: list[tuple[str, str]]
-) -> None:
-    allowed = ", ".join(f"person.allow({question})" for question in questions)
-    code = ASK.format(method="", question=questions[0]).partition("view.show(question)")[0]
-    cell = notebook.start(f"{code}import asyncio\nprint(await asyncio.gather({allowed}))")
-    notebook.wait(lambda: notebook.has("Deny all") == (len(questions) > 1) and notebook.has("Stop"), "the panel")
-    shown, heads = buttons_of(notebook), [str(state.get("value", "")) for _, state in notebook.visible()]
-    notebook.click("Stop")
-    notebook.finish(cell)
-
-    assert shown[: len(buttons)] == buttons
-    assert ["writes" in head for head in heads if "--jp-warn-color0" in head] == [False] * (CONNECTS in questions)
+    shown = [f"{state['description']}:{state['button_style']}" for state in states if "button_style" in state]
+    warnings = [state for state in states if "--jp-warn-color0" in str(state.get("value"))]
+    assert " ".join(shown).startswith(buttons)
+    assert len(warnings) == (":warning" in buttons)
 
 
 def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOpenAI) -> None:
