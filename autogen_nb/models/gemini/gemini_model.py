@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from autogen_nb.errors import ConfigError, ModelError
 from autogen_nb.models.config.account import Account, checked_address, checked_key
 from autogen_nb.models.gemini.generate_content import ContentAccumulator, gemini_body
+from autogen_nb.models.remote.accumulator import valid_json
 from autogen_nb.models.remote.remote_model import Api, RemoteModel
 from autogen_nb.models.remote.server_errors import Server, of_body, of_exception, of_response
 
@@ -61,6 +62,7 @@ class GeminiModel(RemoteModel):
     ) -> AsyncGenerator[AsyncIterator[Any], None]:
         from google.genai import types
 
+        body = valid_json(body)
         fields = {name: value for name, value in body.items() if name not in ("model", "contents")}
         fields["automatic_function_calling"] = {"disable": True}
         if self._options["headers"] or self._options["extra_json"]:

@@ -4,7 +4,6 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from autogen_nb.core.ports import Completion
@@ -88,10 +87,6 @@ def valid(text: str) -> str:
 def valid_json(value: Any) -> Any:
     """The value with valid texts and keys."""
     if isinstance(value, Mapping):
-        # Most messages have only texts, and a chat may have thousands of them.
-        with suppress(TypeError):
-            if "".join((*value, *value.values())).isascii():
-                return value
         return {valid_json(key): valid_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [valid_json(item) for item in value]

@@ -12,11 +12,12 @@ import json
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
+from functools import partial
 from io import IncrementalNewlineDecoder
 from typing import Any
 
 from autogen_nb.errors import ModelError
-from autogen_nb.models.remote.accumulator import DONE
+from autogen_nb.models.remote.accumulator import DONE, valid_json
 from autogen_nb.models.remote.remote_model import Api, RemoteModel
 from autogen_nb.models.remote.server_errors import ReplyFailed, Server, error_of, is_failure
 
@@ -41,10 +42,13 @@ class EventStreamModel(RemoteModel):
         # A redirect could send the task and the key to a host that the configuration does not name.
         options: Any = {"max_retries": 0, "follow_redirects": False, **self._options}
         stream_class = self._library().AsyncStream[object]
+        post = partial(client.post, api.path, cast_to=object, options=options, stream=True, stream_cls=stream_class)
         try:
-            stream = await client.post(
-                api.path, cast_to=object, body=body, options=options, stream=True, stream_cls=stream_class
-            )
+            try:
+                stream = await post(body=body)
+            # Lone surrogates are rare, and to look for them takes as long as to encode the request.
+            except UnicodeEncodeError:
+                stream = await post(body=valid_json(body))
         except (TypeError, ValueError) as cause:
             error = server.refused(f"got no request, because the request cannot be encoded: {server.clean(str(cause))}")
         else:

@@ -25,7 +25,7 @@ from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.config.providers import is_openai
 from autogen_nb.models.image_scaling import fit_images
 from autogen_nb.models.prices import Price, cost_of, price_at
-from autogen_nb.models.remote.accumulator import ReplyAccumulator, valid_json
+from autogen_nb.models.remote.accumulator import ReplyAccumulator
 from autogen_nb.models.remote.adjustments import Adjustments
 from autogen_nb.models.remote.clients import Clients
 from autogen_nb.models.remote.prompt import Prompt
@@ -138,7 +138,7 @@ class RemoteModel(ABC):
         while True:
             api = self._api(account, request, adjustments.api)
             reply, wait = api.accumulator(request), None
-            body = valid_json(api.body(self._fixed, request))
+            body = api.body(self._fixed, request)
             note = adjustments.apply(body, api.path)
             try:
                 async with (
