@@ -190,6 +190,11 @@ class ChatCell:
         if [name for name, value in inputs.items() if not chat.shared.holds(name, value)]:
             return None
         is_restored = bool(chat.runs) and chat.runs[-1].restored
+        index = chat.index_of(self._stage.origin, task)
+        if index is not None and chat.runs[index].restored:
+            # These settings depend on the model, which may have changed since the kernel ended.
+            earlier = chat.runs[index].settings
+            self._settings.pictures, self._settings.ask_person = earlier.pictures, earlier.ask_person
         resumed = chat.resume(self._stage.origin, task, self._settings)
         if resumed is None:
             return None

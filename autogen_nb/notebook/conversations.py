@@ -338,9 +338,6 @@ class NotebookConversation:
         if index is None or not self.runs[index].resumable:
             return None
         run = self.runs[index]
-        if run.restored:
-            # These settings depend on the model, which may have changed since the kernel ended.
-            settings.pictures, settings.ask_person = run.settings.pictures, run.settings.ask_person
         if (run.task, run.settings.chat_flow) != (task, settings.chat_flow):
             return None
         run.origin, run.restored = origin, False

@@ -4,6 +4,7 @@
 """
 
 import ast
+import asyncio
 import os
 import sys
 import threading
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from autogen_nb.notebook.magic_handler import MagicHandler
 
 _NO_DATA = "a {} cannot be copied here; ask the agent to make numbers, text or a table from it."
+_SECONDS_FOR_HINT = 1
 _SWITCH = 0.0005
 """The thread switch interval in seconds during the background imports."""
 
@@ -178,21 +180,22 @@ def name_hint(result: Any, chats: "Conversations") -> str:
         return ""
     from autogen_nb.notebook.variable_choice import command
 
-    for chat in chats:
-        if chat.alive and (variable := _find_variable(chat, name)) is not None:
-            named = None if chat is chats.latest else chat.name
-            way = (
-                f"{command('pull', [name], named)} copies it here." if variable.data else _NO_DATA.format(variable.type)
-            )
-            return f"{name!r} is in the agent's kernel: {way}"
+    # The person's cell has ended, and waits for its hint.
+    with suppress(LookupError, TimeoutError):
+        chat, variable = engine.call(asyncio.wait_for(_find_variable(chats, name), _SECONDS_FOR_HINT))
+        named = None if chat is chats.latest else chat.name
+        way = f"{command('pull', [name], named)} copies it here." if variable.data else _NO_DATA.format(variable.type)
+        return f"{name!r} is in the agent's kernel: {way}"
     return ""
 
 
-def _find_variable(chat: "NotebookConversation", name: str) -> "HandedVariable | None":
-    try:
-        return next((variable for variable in engine.call(chat.executor.variables()) if variable.name == name), None)
-    except AutogenError:
-        return None
+async def _find_variable(chats: "Conversations", name: str) -> "tuple[NotebookConversation, HandedVariable]":
+    for chat in chats:
+        with suppress(AutogenError):
+            for variable in await chat.executor.variables() if chat.alive and not chat.busy else ():
+                if variable.name == name:
+                    return chat, variable
+    raise LookupError(name)
 
 
 def loop_hint(result: Any) -> str:

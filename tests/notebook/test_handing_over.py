@@ -1,3 +1,6 @@
+import os
+import signal
+
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
@@ -44,6 +47,23 @@ def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: Fake
     assert hint in missing.text.splitlines()
     assert "agent's kernel" not in unknown.text + again.text
     assert fresh.value("list(made['a']), other") == "[1, 2] {1: (2, 3)}"
+
+
+def test_a_kernel_that_does_not_answer_holds_up_no_cell(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("import os\nmade = 1\nprint(os.getpid())"), "Made.", python("print(made)"), "One.")
+    cell = fresh.run("%%autogen --confirm never\nMake.", "one")
+    pid = int(cell.about("stream")[0])
+
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        missing = fresh.run("made", "two")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    later = fresh.run("%%autogen --confirm never\nPrint.", "three")
+
+    assert "NameError" in missing.error
+    assert "agent's kernel" not in missing.text
+    assert later.about("stream") == ["1\n"]
 
 
 def test_pull_takes_data_only_unless_told_to_unpickle(fresh: FrontEnd, model: FakeOpenAI) -> None:
