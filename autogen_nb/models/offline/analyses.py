@@ -21,9 +21,14 @@ _FIND = """
 _TEXT = r"""
     for encoding in ("utf-8", "utf-16", "cp1252", "latin-1"):
         try:
-            line = pd.read_csv($path, sep="\x01", header=None, nrows=1, low_memory=False, encoding=encoding).iloc[0, 0]
-            sep = max(",;\t|", key=str(line).count)
-            $raw = pd.read_csv($path, sep=sep, low_memory=False, on_bad_lines="warn", encoding=encoding)
+            options = {"encoding": encoding, "low_memory": False}
+            lines = {"sep": "\x01", "header": None, "nrows": 50, "skip_blank_lines": False, "quoting": 3}
+            texts = pd.read_csv($path, **lines, **options)[0].astype(str).str.replace('"[^"]*"', "", regex=True)
+            marks = pd.DataFrame({mark: texts.str.count(f"[{mark}]") for mark in "\t;|,"})
+            usual = marks.median()
+            sep = ((marks == usual) & (usual > 0)).sum().idxmax()
+            above = int((marks[sep] * 2 > usual[sep]).idxmax())  # lines above the header have fewer values
+            $raw = pd.read_csv($path, sep=sep, skiprows=above, on_bad_lines="warn", **options)
             break
         except UnicodeError:
             continue
@@ -42,36 +47,38 @@ _LOADERS = {
     "variable": "",
 }
 """Code that loads a dataset, by its kind."""
-_REPORT = '''
-    class Report:
-        """Shows tables to the person; its text also has the results, for the model."""
-
-        def __init__(self):
-            self.tables, self.texts = [], []
-
-        def add(self, table, number="{:,.2f}"):
-            shown = number.format
-            self.tables.append(table.to_html(classes="report", border=0, float_format=shown, na_rep="", max_rows=24))
-            self.texts.append(table.to_string(float_format=shown, na_rep="", max_rows=24))
-
-        def _repr_html_(self):
-            return "".join(self.tables)
-
-        def __repr__(self):
-            return "\\n\\n".join(self.texts)
-
-
-    report = Report()
-'''
-_LOOK = r'''
-    # [look] Describe the table, in a copy with texts converted to numbers and dates
+_LOOK = r"""
+    # [look] Describe the table, in a copy
     import json
 
     import pandas as pd
     from IPython.display import display
 
-
+    ${load}frame = $raw.to_pandas() if hasattr($raw, "to_pandas") else $raw
+    frame = frame.reset_index(drop=pd.api.types.is_integer_dtype(frame.index), allow_duplicates=True)
+    kinds = {"i": "number", "u": "number", "f": "number", "M": "date", "b": "text", "O": "text"}
+    columns, unclear, $clean = [], [], {}
+    for label, values in frame.iloc[:, :$most].items():
+        name = " ".join(str(label).split())[:40]
+        while name in $clean:
+            name += "_"
+        before = kind = "empty" if values.isna().all() else kinds.get(values.dtype.kind, "other")
+        missing = values.isna().sum()
+        if kind == "text":
+            values = values.astype(object).map(str, na_action="ignore").str.strip()
+            if values.str.match(r"\d{4}[-/]\d\d[-/]\d\d").mean() >= 0.9:
+                kind, dates = "date", values.str.replace("/", "-")
+                values = pd.to_datetime(dates, format="ISO8601", errors="coerce", utc=True)
+            elif values.str.fullmatch(r"[^A-Za-z]*\d[^A-Za-z]*").mean() >= 0.9:
+                unclear.append(name)
+        $clean[name] = values.dt.tz_localize(None) if kind == "date" else values
+        columns.append([name, before, kind, int(missing), values.nunique(), int(values.isna().sum() - missing)])
+    $clean = pd.DataFrame($clean).replace([float("inf"), float("-inf")], float("nan"))
+    facts = {"rows": len(frame), "width": frame.shape[1], "columns": columns, "unclear": unclear}
     $report
+"""
+_TYPES = r'''
+    # [types] Convert texts to numbers and dates
 
 
     def as_numbers(texts):
@@ -91,57 +98,39 @@ _LOOK = r'''
         return max(dates, key=lambda each: each.notna().sum()).dt.tz_localize(None)
 
 
-    def typed(values):
-        """Text as numbers or dates if nine of ten values can be converted; other objects as text."""
-        if values.dtype.kind == "M":
-            return values.dt.tz_localize(None)
-        if values.dtype.kind == "f":
-            return values.replace([float("inf"), float("-inf")], float("nan"))
-        if values.dtype.kind not in "bO":
-            return values
-        texts = values.dropna().astype(object).map(str).astype(object).str.strip()
-        for reader in (as_numbers, as_dates) if texts.str.contains(r"\d").mean() >= 0.9 else ():
-            read = reader(texts)
+    for column in facts["columns"]:
+        name, missing = column[0], column[3]
+        for kind, reader in [("number", as_numbers), ("date", as_dates)] if name in facts["unclear"] else ():
+            read = reader($clean[name].dropna())
             if read.notna().mean() >= 0.9:
-                return read.reindex(values.index)
-        return texts.reindex(values.index)
-
-
-    def kind(values):
-        kinds = {"i": "number", "u": "number", "f": "number", "M": "date", "b": "text", "O": "text"}
-        return "empty" if values.isna().all() else kinds.get(values.dtype.kind, "other")
-
-
-    $load
-    frame = $raw.to_pandas() if hasattr($raw, "to_pandas") else $raw
-    frame = frame.reset_index(drop=pd.api.types.is_integer_dtype(frame.index), allow_duplicates=True)
-    columns, examples, $clean = [], [], {}
-    for label, values in frame.iloc[:, :$most].items():
-        name = " ".join(str(label).split())[:40]
-        while name in $clean:
-            name += "_"
-        column = $clean[name] = typed(values)
-        missing = int(column.isna().sum())
-        lost = missing - int(values.isna().sum())
-        columns.append([name, kind(values), kind(column), missing, column.nunique(), lost])
-        examples.append(", ".join(map(str, column.dropna().head(3)))[:40])
-    $clean = pd.DataFrame($clean)
-
-    headings = ["column", "before", "kind", "missing", "distinct", "unreadable"]
-    described = pd.DataFrame(columns, columns=headings).set_index("column").drop(columns=["before", "unreadable"])
-    described["first values"] = examples
-    report.add(described.rename_axis(index=None, columns=f"{len(frame):,} rows, {frame.shape[1]:,} columns"))
-    facts = {"rows": len(frame), "width": frame.shape[1], "columns": columns}
-    facts |= {"complete": int($clean.notna().all(axis=1).sum()), "repeated": int($clean.duplicated().sum())}
-    report.texts.append("facts: " + json.dumps(facts, ensure_ascii=False))
-    display(report)
+                lost = int(read.isna().sum())
+                column[2:] = [kind, missing + lost, read.nunique(), lost]
+                $clean[name] = read.reindex($clean.index)
+                break
+    facts["unclear"] = []
+    $report
 '''
+_FACTS = """
+    facts |= {"complete": int($clean.notna().all(axis=1).sum()), "repeated": int($clean.duplicated().sum())}
+    headings = ["column", "before", "kind", "missing", "distinct", "unreadable"]
+    described = pd.DataFrame(facts["columns"], columns=headings).set_index("column")[["kind", "missing", "distinct"]]
+    described["first values"] = [", ".join(map(str, $clean[name].dropna().head(3)))[:40] for name in described.index]
+    described = described.rename_axis(index=None, columns=f"{facts['rows']:,} rows, {facts['width']:,} columns")
+
+
+    class Report:
+        _repr_html_ = lambda _: described.to_html(classes="report", border=0, max_rows=24)
+        __repr__ = lambda _: f"{described.to_string(max_rows=24)}\\n\\nfacts: {json.dumps(facts, ensure_ascii=False)}"
+
+
+    display(Report())
+"""
 _DISTRIBUTION = """
     numbers = $df[$measures].astype(float)
     low, high = numbers.quantile(0.25), numbers.quantile(0.75)
     spread = numbers.agg(["mean", "median", "min", "max"]).T
     spread["outliers"] = ((numbers < low - 1.5 * (high - low)) | (numbers > high + 1.5 * (high - low))).sum()
-    report.add(spread)
+    tables.append((spread, "{:,.2f}"))
     averages = spread[["mean", "median"]].head(4).itertuples()
     averages = [f"{code(name)}: mean {mean:,.2f}, median {median:,.2f}" for name, mean, median in averages]
     findings.append(f"{'; '.join(averages)}.")
@@ -156,7 +145,7 @@ _DISTRIBUTION = """
         most_frequent.append(f"{code(frequent.index[0])} in {code(name)} ({share:.0%})")
     if frequent_values:
         findings.append(f"Most frequent (share of the rows): {', '.join(most_frequent)}.")
-        report.add(pd.Series(frequent_values).to_frame("frequent values (rows)"))
+        tables.append((pd.Series(frequent_values).to_frame("frequent values (rows)"), "{:,.2f}"))
 """
 _HISTOGRAMS = """
     numbers.iloc[:, :6].hist(bins=30, figsize=(5.6, 2.8), grid=False, alpha=0.75)
@@ -166,7 +155,7 @@ _MISSING = """
     gaps = pd.DataFrame({"missing": $df.isna().sum(), "share": $df.isna().mean()})
     gaps = gaps[gaps["missing"] > 0].sort_values("missing", ascending=False, kind="stable")
     if len(gaps):
-        report.add(gaps, "{:.1%}")
+        tables.append((gaps, "{:.1%}"))
     for name, rows, share in gaps.head(8).itertuples():
         findings.append(f"Missing in {code(name)}: {rows:,} values ({share:.1%}).")
     if gaps.empty:
@@ -180,7 +169,7 @@ _MISSING_BARS = """
 _COUNT = """
     group = $group
     sizes = $df[group].astype(str).where($df[group].notna(), "(missing)").value_counts()
-    report.add(sizes.head(20).to_frame("rows").rename_axis(index=None, columns=group))
+    tables.append((sizes.head(20).to_frame("rows").rename_axis(index=None, columns=group), "{:,.2f}"))
     for value, rows in sizes.head(8).items():
         findings.append(f"{code(group)} is {code(value)} in {rows:,} rows ({rows / len($df):.0%}).")
 """
@@ -198,11 +187,11 @@ _GROUPS = """
             explained[group, measure] = between / known[measure].var()
     explained = pd.Series(explained, dtype=float).sort_values(ascending=False, kind="stable")
     if len(explained):
-        report.add(explained.unstack(0).rename_axis(columns="variance explained by"), "{:.0%}")
+        tables.append((explained.unstack(0).rename_axis(columns="variance explained by"), "{:.0%}"))
     for group, measure in explained.index[:$most]:
         by_group = $df.dropna(subset=measure).astype({measure: float}).groupby(group)[measure]
         by_group = by_group.agg($statistics).sort_values("$statistic", ascending=False, kind="stable")
-        report.add(by_group.head(15).rename_axis(index=None, columns=f"{measure} by {group}"))
+        tables.append((by_group.head(15).rename_axis(index=None, columns=f"{measure} by {group}"), "{:,.2f}"))
         values = by_group["$statistic"]
         high = f"{code(values.index[0])} has the highest $word {code(measure)}: {values.iloc[0]:,.2f}"
         low = f"{code(values.index[-1])} has the lowest: {values.iloc[-1]:,.2f}"
@@ -225,7 +214,7 @@ _CORRELATION = """
     pairs = pd.Series({pair: correlation.loc[pair] for pair in upper}).dropna()
     pairs = pairs.sort_values(key=abs, ascending=False, kind="stable")
     if len(pairs):
-        report.add(pairs.head(8).to_frame("correlation (Pearson)"), "{:+.2f}")
+        tables.append((pairs.head(8).to_frame("correlation (Pearson)"), "{:+.2f}"))
     strongest = []
     for (one, other), r in pairs.head(3).items():
         strength = "strong" if abs(r) >= 0.7 else "moderate" if abs(r) >= 0.4 else "weak"
@@ -251,7 +240,7 @@ _TREND = """
     when, numbers = dated[time], dated[$measures].astype(float)
     unit = $unit
     over_time = numbers.groupby($periods).$statistic()
-    report.add(over_time.rename_axis(index=None, columns=f"$word by {unit}"))
+    tables.append((over_time.rename_axis(index=None, columns=f"$word by {unit}"), "{:,.2f}"))
     for name, values in over_time.items():
         values = values.dropna()
         if len(values):
@@ -269,16 +258,29 @@ _LINES = """
     plt.suptitle("The $word over time")
 """
 _FINDINGS = """
-    findings = []
+    tables, findings = [], []
 
 
     def code(value):
         return "`" + " ".join(str(value).split())[:40].replace("`", "'") + "`"
 """
-_SHOW_REPORT = r"""
-    report.texts.append("\n- ".join(["Findings:", *findings]))
-    display(report)
-"""
+_SHOW = r'''
+    class Report:
+        """The tables; their text also has the findings, for the model."""
+
+        def _repr_html_(self):
+            return "".join(
+                table.to_html(classes="report", border=0, float_format=number.format, na_rep="", max_rows=24)
+                for table, number in tables
+            )
+
+        def __repr__(self):
+            texts = [table.to_string(float_format=number.format, na_rep="", max_rows=24) for table, number in tables]
+            return "\n\n".join([*texts, $mark"\n- ".join(["Findings:", *findings])])
+
+
+    display(Report())
+'''
 _STYLE = """
     import warnings
 
@@ -290,10 +292,7 @@ _STYLE = """
     style = {"axes.spines.top": False, "axes.spines.right": False, "figure.constrained_layout.use": True}
     plt.rcParams.update({**style, "text.parse_math": False})
 """
-_MARK_PLOT = """
-    if plt.get_fignums():
-        report.texts.append("The plot:")
-"""
+_MARK = '*["The plot:"] * bool(plt.get_fignums()), '
 
 
 class Source(str):
@@ -337,9 +336,15 @@ def find_code() -> str:
 
 
 def look_code(dataset: Dataset) -> str:
-    raw, value = Source(dataset.raw), Source(dataset.title)
-    load = render(_LOADERS[dataset.kind], raw=raw, path=dataset.title, value=value)
-    return render(_LOOK, report=render(_REPORT), load=load, raw=raw, clean=Source(dataset.clean), most=MOST_COLUMNS)
+    raw, clean = Source(dataset.raw), Source(dataset.clean)
+    load = render(_LOADERS[dataset.kind], raw=raw, path=dataset.title, value=Source(dataset.title))
+    load = Source(f"{load}\n" if load else "")
+    return render(_LOOK, load=load, raw=raw, clean=clean, most=MOST_COLUMNS, report=render(_FACTS, clean=clean))
+
+
+def types_code(dataset: Dataset) -> str:
+    clean = Source(dataset.clean)
+    return render(_TYPES, clean=clean, report=render(_FACTS, clean=clean))
 
 
 def analysis_code(topic: Topic, question: Question, table: Table, df: str, *, plot: bool) -> str:
@@ -347,15 +352,14 @@ def analysis_code(topic: Topic, question: Question, table: Table, df: str, *, pl
     parts = [
         f"# [{topic}] {title}",
         _STYLE if plot else "import pandas as pd\nfrom IPython.display import display",
-        _REPORT,
         _FINDINGS,
         numbers,
-        *[picture, _MARK_PLOT] * plot,
-        _SHOW_REPORT,
+        *[picture] * plot,
+        _SHOW,
         *["plt.show()"] * plot,
     ]
     values = _values(topic, question, table)
-    return "\n\n".join(render(part, df=Source(df), **values) for part in parts)
+    return "\n\n".join(render(part, df=Source(df), mark=Source(_MARK * plot), **values) for part in parts)
 
 
 def _values(topic: Topic, question: Question, table: Table) -> dict[str, object]:

@@ -96,9 +96,10 @@ class State:
 
     def with_attempt(self, attempt: Attempt) -> "State":
         now = replace(self, attempts=(*self.attempts, attempt))
-        if attempt.step == "look":
+        if attempt.step in ("look", "types"):
             table = read_table(attempt.facts) or self.table
-            return replace(now, table=table, look=attempt.ran if attempt.succeeded else self.look)
+            code = attempt.ran if attempt.step == "look" else f"{self.look}\n\n\n{attempt.ran}"
+            return replace(now, table=table, look=code if attempt.succeeded else self.look)
         if attempt.step == "find":
             files = tuple(map(str, attempt.facts)) if isinstance(attempt.facts, list) else ()
             return replace(now, files=files, dataset=file_dataset(files[0]) if len(files) == 1 else None)

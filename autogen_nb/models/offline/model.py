@@ -1,7 +1,7 @@
 """The offline model: reads the conversation, chooses the next block, and streams the reply.
 
-1. The first block makes a copy of the table, with proper types. Each further block is one analysis that the task names.
-   If the task names none, the blocks are a general exploration.
+1. The first block makes a copy of the table; if texts may be numbers or dates, the second converts them. Each further block
+   is one analysis that the task names. If the task names none, the blocks are a general exploration.
 2. A later task about the same table uses the same copy, and plots only on request.
 3. The model does not repeat a failed or skipped block. Analyses in the person's reason for a skip come next.
 4. After a restart of the kernel, the approved code makes the copy again.
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from autogen_nb.core.ports import Completion, ModelRequest, Part
 from autogen_nb.events import INCOMPLETE
 from autogen_nb.messages import Message
-from autogen_nb.models.offline.analyses import analysis_code, find_code, look_code
+from autogen_nb.models.offline.analyses import analysis_code, find_code, look_code, types_code
 from autogen_nb.models.offline.conversation import LOST, State, read_state
 from autogen_nb.models.offline.summary import END, span, summary, trouble
 from autogen_nb.models.wrappers.wrapper import pieces_of
@@ -79,6 +79,8 @@ def _blocks(state: State) -> Iterator[Block]:
             reason = f"The kernel no longer has {span(dataset.clean)}, so I create it again."
             code = state.look if state.look.startswith("# [look]") else f"# [look] Create the copy again\n{state.look}"
         yield Block("look", code, reason)
+    if table is not None and table.unclear:
+        yield Block("types", types_code(dataset))
     if table is None or not table.rows or not (state.first or state.question.named or state.question.plot):
         return
     question = state.question

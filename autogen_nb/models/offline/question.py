@@ -17,6 +17,21 @@ _TOPICS: dict[Topic, str] = {
 _STATISTICS = {"median": r"medians?", "sum": r"sums?|totals?", "max": r"max|maximum", "min": r"min|minimum"}
 _UNITS = {"year": r"years?|yearly", "month": r"months?|monthly", "day": r"days?|daily"}
 _PLOT = r"plots?|charts?|graphs?|draw|histograms?"
+_COMPARISONS = {
+    r"heav(y|ier|iest)|light(er|est)?|weigh(s|t)?": r"weights?|mass",
+    r"long(er|est)?|short(er|est)?": r"lengths?|durations?|distances?",
+    r"tall(er|est)?": r"heights?",
+    r"deep(er|est)?|shallow(er|est)?": r"depths?",
+    r"wid(e|er|est)|narrow(er|est)?": r"widths?",
+    r"old(er|est)?|young(er|est)?": r"ages?",
+    r"fast(er|est)?|slow(er|est)?": r"speeds?|velocity|duration",
+    r"hot(ter|test)?|warm(er|est)?|cold(er|est)?|cool(er|est)?": r"temp(erature)?s?",
+    r"wet(ter|test)?|dr(y|ier|iest)": r"rain(fall)?|precipitation|humidity",
+    r"windy|windi(er|est)": r"wind",
+    r"cheap(er|est)?|expensive|costl(y|ier|iest)": r"prices?|costs?|fares?",
+    r"rich(er|est)?|poor(er|est)?": r"incomes?|salary|salaries|wealth|gdp",
+}
+"""Adjectives with the words in the names of the columns that they compare."""
 _FILLERS = re.compile(
     r"\w{1,3}|\d+|about|analy[sz]e|been|best|biggest|columns?|data|dataframe|does|each|every|explore|file|find|first|from|"
     r"give|greatest|have|highest|hello|here|into|largest|last|least|less|lets|like|load|look|lowest|make|many|more|most|"
@@ -56,13 +71,17 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The facts about a table; `width` counts all columns, but `columns` may have only the first of them."""
+    """The facts about a table; `width` counts all columns, but `columns` may have only the first of them.
+
+    The texts of `unclear` columns may be numbers or dates.
+    """
 
     rows: int
     width: int
     complete: int
     repeated: int
     columns: tuple[Column, ...]
+    unclear: tuple[str, ...] = ()
 
     def of_kind(self, *kinds: str) -> list[Column]:
         return [column for column in self.columns if column.kind in kinds]
@@ -101,7 +120,7 @@ def read_table(facts: Any) -> Table | None:
             for name, original, kind, *counts in facts["columns"]
         ]
         rows, width, complete, repeated = (int(facts[key]) for key in ("rows", "width", "complete", "repeated"))
-        return Table(rows, width, complete, repeated, tuple(columns))
+        return Table(rows, width, complete, repeated, tuple(columns), tuple(map(str, facts.get("unclear", ()))))
     except (TypeError, KeyError, ValueError):
         return None
 
@@ -127,6 +146,12 @@ def read_question(words: str, table: Table) -> Question:
     rest = re.sub("|".join([*(rf"\b{_spoken_pattern(column)}\b" for column in named), "(?!)"]), " ", plain)
     groups = [column.name for column in named if column.name in table.groups or _is_grouped_by(column, plain)]
     measures = [column.name for column in named if column.name in table.measures and column.name not in groups]
+    compared = {
+        adjectives: names
+        for adjectives, nouns in _COMPARISONS.items()
+        if _has(rest, adjectives) and (names := _compared_measures(nouns, rest, table))
+    }
+    measures += [name for names in compared.values() for name in names if name not in (*measures, *groups)]
     times = [name for name in table.times if name not in groups]
     named_times = [column.name for column in named if column.name in times]
     topics = {topic for topic, pattern in _TOPICS.items() if _has(rest, pattern)}
@@ -147,7 +172,7 @@ def read_question(words: str, table: Table) -> Question:
         "trend": bool(times and table.measures),
     }
     general = [topic for topic in ("distribution", "groups", "correlation", "trend") if possible[topic]] or ["count"]
-    patterns = (*_TOPICS.values(), *_STATISTICS.values(), *_UNITS.values(), _PLOT)
+    patterns = (*_TOPICS.values(), *_STATISTICS.values(), *_UNITS.values(), _PLOT, *compared)
     unknown = re.sub("|".join(rf"\b({pattern})\b" for pattern in patterns), " ", rest).split()
     return Question(
         topics=tuple(topic for topic in possible if topic in (topics or general) and possible[topic]),
@@ -168,6 +193,13 @@ def _spoken_pattern(column: Column) -> str:
     words = _words(column.name)
     short = words[:-1] if len(words) > TWO else words
     return rf"{re.escape(' '.join(short))}(s|es)?( {re.escape(words[-1])})?" if words else "(?!)"
+
+
+def _compared_measures(nouns: str, plain: str, table: Table) -> list[str]:
+    """The measures with one of the nouns in their names; of these, those with a further word of the task."""
+    spoken = {word.removesuffix("s") for word in plain.split()}
+    words = {name: _words(name) for name in table.measures if _has(" ".join(_words(name)), nouns)}
+    return [name for name in words if spoken & set(words[name])] or list(words)
 
 
 def _is_grouped_by(column: Column, plain: str) -> bool:

@@ -109,6 +109,8 @@ def test_blocks_of_another_model_are_not_taken_for_its_own(penguins: pd.DataFram
     [
         ("Compare body mass by species. Plot it.", "`Gentoo` has the highest mean `body_mass_g`: 5,076.02", ["groups"]),
         ("Which species is heaviest?", "`Gentoo` has the highest mean `body_mass_g`: 5,076.02", ["groups"]),
+        ("Which species has the longest flippers?", "the highest mean `flipper_length_mm`: 217.19", ["groups"]),
+        ("Are birds lighter on some island?", "`Torgersen` has the lowest: 3,706.37", ["groups"]),
         ("median bill length by sex", "`male` has the highest median `bill_length_mm`: 46.80", ["groups"]),
         ("body_mass_g by year", "By `year`, `2008` has the highest mean `body_mass_g`", ["groups"]),
         ("What is missing?", "Missing in `sex`: 11 values (3.2%)", ["missing"]),
@@ -125,6 +127,57 @@ def test_words_choose_the_analysis(task: str, told: str, blocks: list[str], peng
 
     assert told in answer
     assert steps(chat) == ["look", *blocks]
+
+
+@pytest.mark.parametrize(
+    "words", ["Which species is heaviest?", "heavier: which species?", "Do species differ in how much they weigh?"]
+)
+def test_adjectives_name_the_column_that_they_compare(words: str, penguins: pd.DataFrame) -> None:
+    answer = Chat({"penguins": penguins}).say(with_frames(words, penguins=penguins))
+
+    assert "`Gentoo` has the highest mean `body_mass_g`" in answer
+    assert "flipper" not in answer
+    assert "Not understood" not in answer
+
+
+def test_an_adjective_without_a_column_is_not_understood(weather: pd.DataFrame) -> None:
+    answer = Chat({"weather": weather}).say(with_frames("Which weather is heaviest?", weather=weather))
+
+    assert "Not understood in your task: `heaviest`." in answer
+
+
+CONVERTED = "city;price\nA;1,5\nB;2,5\nA;4,25\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "blocks"),
+    [
+        ("city,price\nA,1.5\nB,2.5\nA,4.5\n", "3 rows and 2 columns", ["look", "groups"]),
+        (CONVERTED, "`price` was converted from text to number", ["look", "types", "groups"]),
+        (f"Prices, of 2025\nSource: a\n\n{CONVERTED}", "3 rows and 2 columns", ["look", "types", "groups"]),
+        ("# a comment\ncity,price\nA,1\nB,2\nB,3\n", "3 rows and 2 columns", ["look", "groups"]),
+        ('city,price\n"A, B",1\n"C, D",2\n"C, D",3\n"A, B",4\n', "4 rows and 2 columns", ["look", "groups"]),
+        ("city\tprice\nA 1\t€1.50\nB 2\t€2\nB 2\t€3\n", "converted from text", ["look", "types", "groups"]),
+    ],
+)
+def test_files_as_programs_write_them(
+    text: str, told: str, blocks: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "prices.csv").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    chat = Chat()
+    answer = chat.say("price by city in prices.csv")
+
+    assert told in answer
+    assert steps(chat) == blocks
+    assert "has the highest mean `price`" in answer
+
+
+def test_the_first_block_has_at_most_forty_lines(penguins: pd.DataFrame) -> None:
+    chat = Chat({"penguins": penguins})
+    chat.say(with_frames("Explore", penguins=penguins))
+
+    assert len(chat.blocks[0].splitlines()) <= 40
 
 
 def test_plot_alone_means_what_was_asked_before(penguins: pd.DataFrame) -> None:
