@@ -1,7 +1,7 @@
 """The offline model: reads the conversation, chooses the next block, and streams the reply.
 
-1. The first block makes a copy of the table; if texts may be numbers or dates, the second converts them. Each further block
-   is one analysis that the task names. If the task names none, the blocks are a general exploration.
+1. The first block makes a copy of the table; if texts may be numbers or dates, the second converts them. Each further
+   block is one analysis that the task names. If the task names none, the blocks are a general exploration.
 2. A later task about the same table uses the same copy, and plots only on request.
 3. The model does not repeat a failed or skipped block. Analyses in the person's reason for a skip come next.
 4. After a restart of the kernel, the approved code makes the copy again.
