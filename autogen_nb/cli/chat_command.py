@@ -17,7 +17,7 @@ from autogen_nb.cli import exit_codes
 from autogen_nb.cli.table_files import load
 from autogen_nb.cli.task_options import task_options
 from autogen_nb.core.ports import Model
-from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
+from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError, NobodyThere
 from autogen_nb.events import Ended
 from autogen_nb.human.rule_based_approver import RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
@@ -30,6 +30,10 @@ from autogen_nb.settings import Settings
 from autogen_nb.views.plain_view import PlainView
 
 _UNFINISHED = {"stopped": "stopped by you", "max_auto_replies": "not finished: the limit of turns was reached"}
+_INPUT_ENDED = (
+    "the standard input ended before a question had its answer; answer in a terminal or on further lines, or let the "
+    "code run without questions by --confirm never"
+)
 
 
 @click.command(short_help="A conversation in the terminal; you approve code before it runs.", epilog=exit_codes.TABLE)
@@ -123,7 +127,7 @@ def _converse(conversation: _Conversation) -> int:
             _print_notice("Interrupted; Ctrl-C once more, or Ctrl-D, ends the conversation.")
             code = exit_codes.INTERRUPTED
         except AutogenError as error:
-            _print_notice(" ".join(str(error).split()))
+            _print_notice(_INPUT_ENDED if isinstance(error, NobodyThere) else " ".join(str(error).split()))
             code = exit_codes.code_of(error)
             if not is_terminal:
                 return code

@@ -53,6 +53,17 @@ def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenA
     assert any("`sales`: DataFrame" in text for text in last)
 
 
+def test_an_input_that_ends_before_the_answer_is_reported(tmp_path: Path, model: FakeOpenAI) -> None:
+    model.add(python("print(1)"))
+
+    done = ran("chat", cwd=tmp_path, typed="Print one.\n", **asked(model))
+
+    assert done.code == 5
+    assert "the standard input ended" in done.err
+    assert "--confirm never" in done.err
+    assert "initiate_chat" not in done.err
+
+
 def talk(terminal: Any, *lines: tuple[str, str]) -> None:
     """Types each line, and waits for what answers it."""
     for typed, answer in lines:

@@ -166,7 +166,7 @@ def test_a_cell_that_waits_shows_the_question(either: FrontEnd, model: FakeOpenA
     either.finish(waiting)
 
     assert len(remark) == 1
-    assert "`%%autogen --new Go.`" in remark[0]
+    assert f"cell [{(chat.reply or {})['execution_count']}] (`%%autogen --new Go.`)" in remark[0]
     assert "which waits for your answer" in remark[0]
     assert waiting.about("note") == waiting.about("panel") == []
     assert waiting.text.strip() == "own"

@@ -70,7 +70,8 @@ class InterceptedRequest:
     @property
     def execution_count(self) -> int:
         """The execution count of the cell that is running."""
-        return int(self._kernel.shell.execution_count)
+        # IPython's own count is that of the next cell, in some releases also while a cell is running.
+        return len(self._kernel.shell.history_manager.input_hist_parsed) - 1
 
     def _status(self, state: str) -> None:
         self._send("status", {"execution_state": state})
