@@ -562,6 +562,14 @@ def test_changes_of_a_failed_block_are_its_own(agent: SharedKernel) -> None:
     assert agent.execute("print(x, y)").finished.changes == ""
 
 
+def test_figures_change_only_by_code(agent: SharedKernel) -> None:
+    plot = "import pandas as pd\nax = pd.DataFrame({'a': [1, 2]}).plot()\nfig = ax.figure\nfig"
+
+    assert agent.execute(plot).finished.changes == "new `ax`, new `fig`"
+    assert agent.execute("1 / 0\nfig.clear()").finished.changes == ""
+    assert agent.execute(plot).finished.changes == "changed `ax`, changed `fig`"
+
+
 def test_copied_variables_are_no_changes_of_the_next_block(agent: SharedKernel) -> None:
     agent.do(agent.kernel.put({"given": [1]}))
 

@@ -51,7 +51,7 @@ def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any], lost: Ca
         save_pickled=save_variable(pickles.save),
         load=load_variables,
         lost=lambda: lost(shell.user_ns),
-        changes=lambda: _changes(variables(lambda _: False, _digests(fingerprint, _DIGEST_SECONDS_OF_BLOCK))),
+        changes=lambda: _changes(_digests(fingerprint, _DIGEST_SECONDS_OF_BLOCK)),
     )
     connect(shell.kernel)
     _keep_kernel_on_exit(shell)
@@ -143,8 +143,8 @@ def lost_values() -> str:
     return json.dumps(_FUNCTIONS["lost"]())
 
 
-def _changes(listed: list[dict[str, Any]]) -> list[list[str]]:
-    namespace, before = _shell().user_ns, dict(_STATES)
+def _changes(digest_of: Callable[[Any], str]) -> list[list[str]]:
+    namespace, before, listed = _shell().user_ns, dict(_STATES), variables(lambda _: False, digest_of)
     _STATES.clear()
     _STATES.update({each["name"]: (id(namespace.get(each["name"])), each["digest"], _size(each)) for each in listed})
     changed = []
@@ -154,6 +154,10 @@ def _changes(listed: list[dict[str, Any]]) -> list[list[str]]:
             continue
         old_identity, old_digest, old_size = before[name]
         is_same = digest == old_digest if digest and old_digest else identity == old_identity
+        if not is_same and identity == old_identity:
+            # Each pickle of some objects is different, such as of Matplotlib's figures.
+            again = digest_of(namespace[name])
+            is_same = bool(again) and again != digest
         if not is_same or size != old_size:
             changed.append(["changed", name, old_size, size])
     return changed + [["deleted", name, "", ""] for name in before if name not in _STATES]
