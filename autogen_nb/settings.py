@@ -61,7 +61,8 @@ def _names(values: Iterable[str], option: str) -> list[str]:
     names = [part.strip() for value in values for part in value.split(",")]
     for name in names:
         if not name.isidentifier() or iskeyword(name):
-            raise ConfigError(f"{option} {name!r} is not a variable's name (commas separate names)")
+            way = "read the file into a variable, or name it in the task" if "." in name else "commas separate names"
+            raise ConfigError(f"{option} {name!r} is not a variable's name ({way})")
     return names
 
 

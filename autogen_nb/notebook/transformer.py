@@ -3,9 +3,11 @@
 1. An outermost cell is awaited: the notebook's loop handles clicks while the cell runs, and the next cell waits.
 2. In a terminal the call blocks, because Ctrl-C would leave an awaited cell running.
 3. A call inside another cell, such as below ``%%time``, cannot be awaited, so it blocks.
+4. A question mark at the end of ``%autogen Why is it?`` is no request for IPython's help.
 """
 
 import ast
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ _CALLS = (
 )
 TASK_BELOW = "a task needs two percent signs: %%autogen, and the task on the lines below"
 HELP = ("-h", "--help", "help")
+_QUESTION = re.compile(r"\s*%autogen\s+(.*\?)\s*")
 _MAGICS = "get_ipython().magics_manager.registry['AutogenMagics']"
 _HANDLER = f"{_MAGICS}.handler()"
 
@@ -38,11 +41,13 @@ class Transformer:
         self._depth = _Depth()
 
     def install(self) -> None:
+        self._shell.input_transformers_cleanup.append(_without_help)
         self._shell.input_transformers_post.append(self)
         self._shell.events.register("pre_execute", self._on_cell_begin)
         self._shell.events.register("post_execute", self._on_cell_end)
 
     def remove(self) -> None:
+        self._shell.input_transformers_cleanup.remove(_without_help)
         self._shell.input_transformers_post.remove(self)
         self._shell.events.unregister("pre_execute", self._on_cell_begin)
         self._shell.events.unregister("post_execute", self._on_cell_end)
@@ -79,6 +84,11 @@ class Transformer:
 
     def _on_cell_end(self, *_: Any) -> None:
         self._depth.cells = max(0, self._depth.cells - 1)
+
+
+def _without_help(lines: list[str]) -> list[str]:
+    question = _QUESTION.fullmatch(lines[0]) if lines else None
+    return lines if question is None else [f"{_LINE_CALL}{question[1]!r})\n", *lines[1:]]
 
 
 def _may_be_task(call: str) -> bool:

@@ -70,7 +70,9 @@ def test_a_task_below_one_percent_sign_is_told_of_two(fresh: FrontEnd) -> None:
     assert "two percent signs" not in broken.error
     assert "SyntaxError" in broken.error
     assert "a task needs two percent signs: %%autogen" in task.error
-    assert "a task needs two percent signs: %%autogen" in fresh.run("%autogen Count the rows.").error
+    for words in ("Count the rows.", "Which species is heaviest?", "which penguins.species is heaviest ??", "why?"):
+        assert "a task needs two percent signs: %%autogen" in fresh.run(f"%autogen {words}").error
+    assert "without arguments, lists the commands" in str(fresh.run("%autogen?").reply)
     assert "42" in code.text
 
 

@@ -324,8 +324,7 @@ def _usage() -> str:
     lines = []
     for name, command in COMMANDS.items():
         lines.append(f"%autogen {name} {command.arguments}".rstrip())
-        for part in command.help.split("\n"):
-            lines += textwrap.wrap(part, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+        lines += textwrap.wrap(command.help, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     return "\n".join(
         (
             *lines,
