@@ -81,7 +81,7 @@ def notebook(text: str) -> Any:
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
 
 
-def test_messages_received_meanwhile_are_kept(tmp_path: Path) -> None:
+def test_a_notebook_that_exists_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "r.ipynb").write_text("mine")
 
     places = [save(notebook(text), tmp_path / "r.ipynb", force=False) for text in ("one", "two")]

@@ -22,17 +22,20 @@
       button.style.textDecoration = pressed ? "none" : "underline";
     }
   };
-  const add = (text) => {
+  const add = (text, parent = switcher) => {
     const button = document.createElement("button");
     button.style.cssText = "font:inherit;color:inherit;background:none;border:0;padding:0 0 0 6px;cursor:pointer";
     button.style.whiteSpace = "nowrap";
     button.textContent = text;
-    switcher.append(button);
+    parent.append(button);
     return button;
   };
+  // A single command would be lost on a line of its own.
+  const commands = document.createElement("span");
+  commands.style.whiteSpace = "nowrap";
   const addCommand = (label, text, ...more) => {
-    switcher.append(" \u00b7");
-    const button = add(label);
+    commands.append(" \u00b7");
+    const button = add(label, commands);
     button.style.textDecoration = "underline";
     // JupyterLab and Notebook 7 run the commands of these attributes.
     button.dataset.commandlinkerCommand = "apputils:run-all-enabled";
@@ -44,6 +47,7 @@
   if (show) switcher.append(" \u00b7 show");
   const modes = show ? ["answer", "results", "code", "all"].map(add) : [];
   for (const button of modes) button.onclick = () => select(button.textContent);
+  switcher.append(commands);
   if (code) addCommand("copy the code to a new cell", code);
   if (undo) addCommand("undo", undo, "notebook:run-cell");
   if (show) select(show);
