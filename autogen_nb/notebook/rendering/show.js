@@ -45,7 +45,7 @@
   };
   const { show, code, undo } = switcher.dataset;
   if (show) switcher.append(" \u00b7 show");
-  const modes = show ? ["answer", "results", "code", "all"].map(add) : [];
+  const modes = show ? ["answer", "results", "code", "all"].map((text) => add(text)) : [];
   for (const button of modes) button.onclick = () => select(button.textContent);
   switcher.append(commands);
   if (code) addCommand("copy the code to a new cell", code);
