@@ -44,7 +44,7 @@ def test_every_state_of_a_cell_fits_its_width(notebook: NotebookPage, fake: Fake
     assert misfits == []
     expect(area.locator("img")).to_be_visible()
     summaries = area.locator("details summary")
-    expect(summaries).to_contain_text(["import matplotlib", "", "import json", "JSONDecodeError"])
+    expect(summaries).to_contain_text(["plt.subplots", "a_name_", "json.loads", "JSONDecodeError"])
     for folded in area.locator("details pre").all():
         expect(folded).to_be_hidden()
 

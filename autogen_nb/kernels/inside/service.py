@@ -156,8 +156,7 @@ def _changes(digest_of: Callable[[Any], str]) -> list[list[str]]:
         is_same = digest == old_digest if digest and old_digest else identity == old_identity
         if not is_same and identity == old_identity:
             # Each pickle of some objects is different, such as of Matplotlib's figures.
-            again = digest_of(namespace[name])
-            is_same = bool(again) and again != digest
+            is_same = digest_of(namespace[name]) != digest
         if not is_same or size != old_size:
             changed.append(["changed", name, old_size, size])
     return changed + [["deleted", name, "", ""] for name in before if name not in _STATES]
