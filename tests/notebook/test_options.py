@@ -95,6 +95,8 @@ def test_a_chat_stops_before_the_request_that_would_pass_its_budget(fresh: Front
     assert "This cell was run again: its earlier run continues where it stopped." in second.text
     assert second.about("end")[0].endswith("8,000 of 20,000 tokens spent")
     assert "the budget is in dollars, and the price of the model 'scripted' is unknown" in dollars.error
+    assert "--budget 20000tokens" in dollars.error
+    assert "OAI_CONFIG_LIST" in dollars.error
 
 
 @pytest.mark.parametrize(

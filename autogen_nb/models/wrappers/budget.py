@@ -200,8 +200,10 @@ class Budgeted(ModelWrapper):
         """Raises `ConfigError` for a budget in dollars and a model without a price."""
         if self._budget.dollars is not None and self.price is None:
             raise ConfigError(
-                f"the budget is in dollars, and the price of the model {self.name!r} is unknown: give its price "
-                "(dollars per 1,000 tokens, as price=[prompt, completion]), or a budget such as '20000 tokens'"
+                f"the budget is in dollars, and the price of the model {self.name!r} is unknown: give a budget in "
+                "tokens, such as '20000 tokens' (in a cell: --budget 20000tokens), unless your organisation sets "
+                'it; or give the price in dollars per 1,000 tokens, as "price": [prompt, completion] in the entry of '
+                "the model in OAI_CONFIG_LIST or llm_config"
             )
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
