@@ -261,12 +261,13 @@ class Settings(Configurable):
         where = self.target(Settings().where)
         confirm = self.confirm or ("risky" if where.kind.wall else None)
         if confirm is None:
-            raise ConfigError(
-                "nobody is here to read the code before it runs: choose a sandbox (--sandbox bwrap or docker), "
-                "or --confirm risky (refuses code that is not clearly harmless) or --confirm never (runs all code)"
+            way_out = policy_file.policy().way_out(
+                "choose a sandbox (--sandbox bwrap or docker), or --confirm risky (refuses code that is not clearly "
+                "harmless) or --confirm never (runs all code)"
             )
+            raise ConfigError(f"nobody is here to read the code before it runs: {way_out}")
         if confirm == "always":
-            way_out = "choose risky or never, or use autogen-nb chat"
+            way_out = policy_file.policy().way_out("choose risky or never, or use autogen-nb chat")
             raise ConfigError(f"the run is unattended, so --confirm always would refuse all code: {way_out}")
         self.check_saved()
         return self.with_options(confirm=confirm)

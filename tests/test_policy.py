@@ -7,7 +7,11 @@ import pytest
 from autogen_nb import run
 from autogen_nb.agents.parts.agent_config import read_code_config
 from autogen_nb.core.policy.organisation_policy import OrganisationPolicy
-from autogen_nb.errors import ConfigError
+from autogen_nb.effects import Confirm
+from autogen_nb.errors import ConfigError, NobodyThere
+from autogen_nb.events import ApprovalAsked
+from autogen_nb.human.rule_based_approver import NobodyToAsk
+from autogen_nb.messages import CodeBlock
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.notebook.extension import begin_first_kernel
 from autogen_nb.settings import Settings
@@ -92,6 +96,20 @@ def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatc
     bound = Settings().for_cell(Settings.from_options("go"), attended=True, policy=OrganisationPolicy(confirm="always"))
 
     assert (bound.confirm, bound.remark) == ("always", "your organisation's policy: confirm always")
+
+
+@pytest.mark.parametrize("confirm", ["risky", "always"])
+def test_advice_without_a_person_is_what_the_policy_allows(lay: Lay, confirm: Confirm) -> None:
+    lay(f"[code]\nconfirm = '{confirm}'")
+    question = ApprovalAsked("user", CodeBlock("python", "1"), reasons=("it deletes 'a'",))
+
+    with pytest.raises(NobodyThere, match=r"policy asks before .* code: .*where a person can answer") as one:
+        NobodyToAsk().approve(question)
+    with pytest.raises(ConfigError, match=r"policy asks before") as two:
+        Settings.from_options("go").unattended()
+
+    assert "never" not in f"{one.value}{two.value}"
+    assert ("--confirm risky" in str(one.value)) == (confirm == "risky")
 
 
 def test_settings_have_the_walls_of_the_policy(lay: Lay) -> None:

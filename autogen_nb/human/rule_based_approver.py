@@ -25,6 +25,7 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.trusted import policy_file
 
 G = TypeVar("G", ApprovalGiven, EffectJudged)
 
@@ -42,10 +43,10 @@ class NobodyToAsk:
         )
 
     def approve(self, question: ApprovalAsked) -> NoReturn:
-        raise NobodyThere(
-            f"{question.agent} needs a person's approval to run code, and nobody is there: "
+        way_out = policy_file.policy().way_out(
             "set confirm to 'never' (in a notebook: --confirm never, or AUTOGEN_NB_CONFIRM=never) to run code unasked"
         )
+        raise NobodyThere(f"{question.agent} needs a person's approval to run code, and nobody is there: {way_out}")
 
 
 class RuleBasedApprover:

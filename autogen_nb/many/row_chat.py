@@ -40,11 +40,8 @@ from autogen_nb.settings import Settings
 from autogen_nb.trusted.held_folder import HeldFolder
 
 FILES = "autogen_files"
+_UNREAD = "set `confirm` to risky, or use a sandbox"
 _REACHED = "the budget is reached: {} are spent"
-_REFUSED = (
-    "the code needs a person's approval, and nobody is there ({}); to run it, use a sandbox, and set `confirm` to never"
-)
-_UNREAD = "the code needs a person's approval, and nobody is there; set `confirm` to risky, or use a sandbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +202,7 @@ class _Slot:
             chat = TwoAgentChat(user, assistant, ChatOptions(message, silent=True), waits="async", human=human)
             await chat.hold()
             if nobody.refused:
-                raise NobodyThere(_REFUSED.format(nobody.refused))
+                raise NobodyThere(_refusal(nobody.refused))
         finally:
             _remove_empty(self._cwd, folder)
 
@@ -267,11 +264,17 @@ class _Nobody(NobodyToAsk):
     refused = ""
 
     def approve(self, question: ApprovalAsked) -> NoReturn:
-        raise NobodyThere(_REFUSED.format("; ".join(question.reasons)) if question.reasons else _UNREAD)
+        raise NobodyThere(_refusal("; ".join(question.reasons)))
 
     def allow(self, question: EffectAsked) -> EffectJudged:
         self.refused = question.effect.words
         return EffectJudged(allowed=False, reason="nobody is there to be asked", stop=True)
+
+
+def _refusal(reasons: str) -> str:
+    usual = "to run it, use a sandbox, and set `confirm` to never" if reasons else _UNREAD
+    way_out = run.policy().way_out(usual)
+    return f"the code needs a person's approval, and nobody is there{reasons and f' ({reasons})'}; {way_out}"
 
 
 def _remove_empty(cwd: Path, folder: str) -> None:

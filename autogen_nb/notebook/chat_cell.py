@@ -48,7 +48,7 @@ from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.view import status_line
-from autogen_nb.run import heartbeat, result
+from autogen_nb.run import heartbeat, policy, result
 from autogen_nb.settings import Settings
 
 T = TypeVar("T")
@@ -301,7 +301,8 @@ class ChatCell:
 
     def _offer_fewer_questions(self, conversation: NotebookConversation) -> None:
         log = [event for cell_run in conversation.runs for event in cell_run.log]
-        if self._settings.confirm == "always" and approved_each_block(log) and (offer := self._notebook.tip(OFFER)):
+        can_change = self._settings.confirm == "always" and policy().confirm != "always"
+        if can_change and approved_each_block(log) and (offer := self._notebook.tip(OFFER)):
             self._view.note(offer, kind="offer")
 
     def _agents(

@@ -15,6 +15,14 @@ Walls: TypeAlias = Literal["none", "bwrap", "docker"]
 WALLS: tuple[Walls, ...] = ("none", "bwrap", "docker")
 """Sandboxes, from the weakest to the strongest."""
 
+_UNATTENDED = "your organisation's policy asks before {} code: {}run this where a person can answer"
+_WAYS_OUT: Mapping[Confirm, str] = {
+    "risky": _UNATTENDED.format(
+        "risky", "set confirm to 'risky' (--confirm risky), allow more with `%autogen rules add`, or "
+    ),
+    "always": _UNATTENDED.format("all", ""),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class OrganisationPolicy:
@@ -39,6 +47,10 @@ class OrganisationPolicy:
 
     def stricter_confirm(self, requested: Confirm) -> Confirm:
         return min(requested, self.confirm, key=CONFIRMS.index)
+
+    def way_out(self, usual: str) -> str:
+        """What to do if code needs an answer and nobody is there; `usual` if the policy allows to ask nobody."""
+        return _WAYS_OUT.get(self.confirm, usual)
 
     def suffices(self, walls: Walls) -> bool:
         return WALLS.index(walls) >= WALLS.index(self.sandbox)
