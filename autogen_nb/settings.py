@@ -11,6 +11,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from keyword import iskeyword
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
@@ -25,6 +26,7 @@ from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPo
 from autogen_nb.effects import CONFIRMS
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places import SANDBOXES, place_kind
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.trusted import policy_file
@@ -87,6 +89,14 @@ def _budget(value: str, _: str) -> str:
     return value
 
 
+def _memory(value: str, option: str) -> str:
+    with suppress(ConfigError):
+        if (Limits.of({"memory": value}).memory or 0) >= _LEAST_MEMORY:
+            return value
+    raise ConfigError(f"{option} is {value!r}; give a size such as '4GB', and at least '200MB', which a kernel needs")
+
+
+_LEAST_MEMORY = 2 * 10**8
 _OTHER_STORED = ("pictures", "every_block")
 """The values that a session stores in addition to the options."""
 
@@ -163,6 +173,9 @@ class Settings(Configurable):
         metavar="NAME|URL",
         check=_not_empty("an installed kernel, or a server's address"),
     )
+    memory = Unicode(
+        "", help="maximum memory of the chat's kernel, such as '4GB' [four fifths of this machine's memory]"
+    ).tag(config=True, flags=("--memory",), metavar="SIZE", check=_memory)
     on_error = Enum(
         ("keep", "rollback"),
         "keep",
@@ -315,21 +328,22 @@ class Settings(Configurable):
         """The default target for code: the settings' kernel, or else the stronger of their sandbox and the policy's."""
         images = (self.image,) if self.image else ()
         net = self.net and place_kind(self.sandbox).net
-        where = ExecutionTarget(self.sandbox, net, self.kernel, images)
+        where = ExecutionTarget(self.sandbox, net, self.kernel, images, self.memory)
         policy = policy_file.policy()
         if self.kernel or policy.suffices(self.sandbox):
             return where
-        return ExecutionTarget(policy.sandbox, self.net, images=images)
+        return ExecutionTarget(policy.sandbox, self.net, images=images, memory=self.memory)
 
     def target(self, default: ExecutionTarget) -> ExecutionTarget:
         """The target that the options select, or else `default`."""
-        if not self.options.keys() & {"sandbox", "kernel", "net"}:
+        if not self.options.keys() & {"sandbox", "kernel", "net", "memory"}:
             return default
         # A sandbox replaces the default kernel, and a kernel replaces the default sandbox.
         sandbox = self.options.get("sandbox") or ("none" if self.kernel else default.sandbox)
         kernel = self.kernel or ("" if self.sandbox != "none" else default.kernel)
         net = self.options.get("net", default.net and place_kind(sandbox, kernel).net)
-        return ExecutionTarget(sandbox, net, kernel, default.images)
+        memory = self.memory or ("" if "limits" in place_kind(sandbox, kernel).lacks[1] else default.memory)
+        return ExecutionTarget(sandbox, net, kernel, default.images, memory)
 
 
 OPTIONS: Mapping[str, TraitType[Any, Any]] = {

@@ -11,7 +11,7 @@ from autogen_nb.settings import OPTIONS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_NAMES = ("model", "confirm", "sandbox", "net", "kernel", "max_turns", "block_timeout", "budget", "share")
+_NAMES = ("model", "confirm", "sandbox", "net", "kernel", "memory", "max_turns", "block_timeout", "budget", "share")
 
 
 def task_options(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from autogen_nb.many.row_chat import RowCall, RowHuman
 
-OPTIONS = ("model", "confirm", "budget", "sandbox", "net", "kernel", "max_turns", "block_timeout", "share")
+OPTIONS = ("model", "confirm", "budget", "sandbox", "net", "kernel", "memory", "max_turns", "block_timeout", "share")
 _STATUS, _MEASURES = "status", ("tokens", "cost", "seconds", "error", "session")
 _DIGITS = 8
 

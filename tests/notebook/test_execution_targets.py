@@ -49,7 +49,18 @@ def test_a_kernel_by_its_name(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == 2
 
 
+def test_a_block_meets_the_memory_limit_of_its_cell(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("list(range(10**9))"), "Too much.")
+
+    cell = fresh.run("%%autogen --memory 300MB --confirm never\nGo.", "one")
+
+    assert "The block passed its memory limit of 300 MB" in cell.text
+    assert "memory 300MB" in cell.about("end")[0]
+
+
 UNAVAILABLE = {
+    "--memory 4 GB": "--memory is '4'; give a size such as '4GB'",
+    "--memory 300MB --kernel http://127.0.0.1:9/": "--memory is not supported on a server",
     "--kernel nosuch": "there is no kernelspec 'nosuch'; installed are:",
     "--kernel https://": "it must be http(s)://host",
     "--net": "choose one with --sandbox",

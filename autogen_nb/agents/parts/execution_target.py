@@ -25,6 +25,7 @@ class ExecutionTarget:
     # A server's address may contain a token, so the repr leaves out `kernel`.
     kernel: str = field(default="", repr=False)
     images: tuple[str, ...] = ()
+    memory: str = ""
 
     def __post_init__(self) -> None:
         if self.sandbox not in SANDBOXES:
@@ -39,6 +40,9 @@ class ExecutionTarget:
                 "the option net applies only to a sandbox; choose one with --sandbox (in a program: sandbox=)"
             )
 
+        if self.memory and "limits" in self.kind.lacks[1]:
+            raise ConfigError(f"--memory is not supported {self.kind.lacks[0]}; set the limit there")
+
     @property
     def kind(self) -> PlaceKind:
         return place_kind(self.sandbox, self.kernel)
@@ -48,7 +52,8 @@ class ExecutionTarget:
         """A short description that shows only the host of an address; "" for this machine without a sandbox."""
         network = "with network" if self.net else "no network"
         host = urlsplit(self.kernel).hostname if self.kind.schemes else ""
-        return self.kind.label.format(network=network, kernel=self.kernel, host=host)
+        place = self.kind.label.format(network=network, kernel=self.kernel, host=host)
+        return ", ".join(filter(None, (place, self.memory and f"memory {self.memory}")))
 
     def check(self, cwd: Path) -> None:
         """Raises `ConfigError` if the target is unavailable; starts nothing."""
@@ -70,6 +75,7 @@ class ExecutionTarget:
         from autogen_nb.executors.block_executor import BlockExecutor
         from autogen_nb.kernels.limits.block_limits import Limits
 
+        limits = {"memory": self.memory} if self.memory else limits
         where, unsupported = self.kind.lacks
         requested = {"limits": limits, "restore": restore != "nothing", "passed": passed}
         for name in unsupported:
