@@ -35,6 +35,7 @@ _NO_MEMORY = (
     "To save memory, the agent's kernel has given up the checkpoint before {}: going back there runs the earlier "
     "blocks again."
 )
+_MOVED = "The person has replaced the kernel; its variables are lost."
 _DROPPED = "A new chat begins. The earlier one is deleted, because no model has answered it: {}"
 
 
@@ -187,13 +188,14 @@ class NotebookConversation:
         return bool(self.runs) and waits and not self._replaced_replies
 
     def target_for(self, options: Settings, default: ExecutionTarget) -> ExecutionTarget:
-        """Returns the target for the chat's code; a chat keeps its target after the first run."""
+        """Returns the target for the chat's code; a chat keeps its target as long as its kernel runs."""
         target = options.target(self.where if self.runs and default == self._default else default)
-        if self.runs and target != self.where:
+        if self.alive and self.runs and target != self.where:
             current, requested = (each.text or "no sandbox" for each in (self.where, target))
             raise ConfigError(
                 f"chat {self.name!r} already has a kernel ({current}); "
-                f"a new chat (--new) can have another ({requested})"
+                f"a new chat (--new, or -c NAME) can have another ({requested}), and so can this one after "
+                f"`%autogen kernel stop {self.name}`, which ends its variables"
             )
         return target
 
@@ -202,10 +204,13 @@ class NotebookConversation:
         if where != self.where:
             where.check(self.cwd)
             self._end_kernel()
-            self.where = where
+            last_block, self.where = self.executor.kernel.last_block, where
             self.shared.clear()
-            self.listed_variables = frozenset()
+            self.forget_variables()
             self._open()
+            # The numbers of earlier blocks must not name checkpoints of the new kernel.
+            self.executor.kernel.last_block = last_block
+            self.executor.notice = _MOVED if self.runs else ""
         engine.call_soon(partial(self.kernels.touch, self))
         self._default = default
 

@@ -44,9 +44,25 @@ def test_a_kernel_by_its_name(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
     assert cell.about("stream") == ["42\n"]
     assert "kernel python3" in cell.about("end")[0]
-    assert "a new chat (--new) can have another" in other.error
+    assert "a new chat (--new, or -c NAME) can have another" in other.error
     assert "'main' already has a kernel (kernel python3)" in changed.error
     assert len(model.requests) == 2
+
+
+def test_a_chat_moves_to_another_place_once_its_kernel_has_ended(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("a = 1"), "Set.", python("print('a' in globals())"), "Lost.")
+
+    fresh.run("%%autogen --confirm never\nSet.", "one")
+    refused = fresh.run("%%autogen --confirm never --kernel python3\nLook.", "two").error
+    fresh.run("%autogen kernel stop main")
+    moved = fresh.run("%%autogen --confirm never --kernel python3\nLook.", "two")
+    undone = fresh.run("%autogen undo --yes")
+
+    assert "and so can this one after `%autogen kernel stop main`" in refused
+    assert moved.about("stream") == ["False\n"]
+    assert "kernel python3" in moved.about("end")[0]
+    assert "The person has replaced the kernel; its variables are lost." in str(model.requests[-1].body)
+    assert undone.status == "ok", undone.error
 
 
 def test_a_block_meets_the_memory_limit_of_its_cell(fresh: FrontEnd, model: FakeOpenAI) -> None:
