@@ -87,7 +87,7 @@ def test_100000_displays_arrive_and_take_little_memory_here(chat: Agent) -> None
         "import builtins\nbuiltins.get_ipython = None\ndel get_ipython",
         "%reset -f",
         "del __builtins__\nglobals().clear()",
-        "import asyncio\nasyncio.get_event_loop().call_later(0.1, lambda: 1 / 0)",
+        "import asyncio\nasyncio.get_event_loop().call_soon(lambda: 1 / 0)\nawait asyncio.sleep(0)",
         "import sys\nsys.modules.pop('autogen_nb_service', None)",
         "raise BaseException('odd')",
     ],
