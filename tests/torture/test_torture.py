@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from autogen_nb.core.ports import RunEnded
+from autogen_nb.core.text.bounded_output import BoundedOutputs
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Display, Failure, Stream
 from tests.contract.ways import Agent
@@ -53,6 +54,29 @@ def test_500_megabytes_take_little_memory_here(chat: Agent) -> None:
 
 def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize(
+    "way", ["print(piece)", "sys.stderr.write(piece); print(piece)", "os.write(1, piece.encode())"]
+)
+def test_a_flood_of_large_pieces_ends_at_the_limit_and_keeps_the_variables(chat: Agent, way: str) -> None:
+    code = f"import os, sys\nprint('first', flush=True)\npiece = 'x' * 1_000_000\nfor _ in range(10_000): {way}"
+    outputs = BoundedOutputs()
+
+    async def flood() -> RunEnded:
+        async for item in chat.executor.run([CodeBlock("python", code)]):
+            if isinstance(item, RunEnded):
+                return item
+            outputs.add(item)
+        raise AssertionError
+
+    chat.executor.timeout = 240
+    ended = chat.loop.run(flood(), 240)
+
+    assert "passed its output limit of 1 GB and was interrupted" in ended.note
+    assert KEPT in ended.note
+    assert str(outputs.all()[0]).startswith("Stream(name='stdout', text='first")
 
 
 @pytest.mark.torture

@@ -7,7 +7,8 @@ import os
 import select
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -20,19 +21,32 @@ _FLUSH_SECONDS = 0.02
 _FLUSH_TIMEOUT = 60
 _PIECE_LENGTH = 2**18
 _PIPE_BYTES = 2**16  # the capacity of a pipe
+_MAX_UNSENT = 2**22  # characters
 
 
 def install(kernel: Any) -> None:
     # Its logger has the level DEBUG, so ipykernel would create several log records per request that nothing writes.
     kernel.log.setLevel("WARNING")
     kernel.session.pack = partial(_pack, kernel.session.pack)
+    # IPython would keep all that a block prints, for `%notebook`.
+    kernel.shell._tee = lambda **_: nullcontext()
     streams = [stream for stream in (sys.stdout, sys.stderr) if type(stream) is OutStream]
     # Releases before 6.26, which a container may have, have other buffers.
     if len(streams) > 1 and hasattr(OutStream, "_flush_buffers"):
+        thread = streams[0].pub_thread
+        thread.schedule = partial(_schedule, thread, thread.schedule)
         for stream in streams:
             _speed_up(stream)
         # ipykernel sleeps before each reply, so that earlier output may arrive.
         kernel._execute_sleep = 0
+
+
+def _schedule(thread: Any, schedule: Callable[[Callable[[], None]], None], work: Callable[[], None]) -> None:
+    # ipykernel's thread wakes itself through a pipe for each message, and would wait for ever once the pipe is full.
+    if threading.current_thread() is thread.thread:
+        work()
+    else:
+        schedule(work)
 
 
 def _speed_up(stream: Any) -> None:
@@ -55,7 +69,7 @@ class FastStream(OutStream):  # type: ignore[misc]  # as above
     flush_interval = _FLUSH_SECONDS
     # After its short default timeout, ipykernel would print a warning into the block's output.
     flush_timeout = _FLUSH_TIMEOUT
-    _is_flushing = False
+    _is_flushing = _is_reading = False
     # What scripts for a terminal use of `io.TextIOWrapper`.
     line_buffering = write_through = False
     mode, errors = "w", "strict"
@@ -100,6 +114,19 @@ class FastStream(OutStream):  # type: ignore[misc]  # as above
                 return
         super().flush()
 
+    def _schedule_flush(self) -> None:
+        super()._schedule_flush()
+        # The thread needs the lock that `_read_pipe` holds.
+        if not self._is_reading:
+            self._hold_back()
+
+    def _hold_back(self) -> None:
+        """Waits if much is unsent; while code writes without a pause, the thread cannot keep up, and memory fills."""
+        with self._buffer_lock:
+            unsent = sum(buffer.tell() for buffer in self._buffers.values())
+        if unsent > _MAX_UNSENT:
+            super().flush()
+
     def _flush(self) -> None:
         self._is_flushing = True
         try:
@@ -121,9 +148,12 @@ class FastStream(OutStream):  # type: ignore[misc]  # as above
         # A thread that has read a text holds the lock until it has written the text.
         with self._buffer_lock:
             if self._should_watch and _is_readable(self._fid, 0):
+                self._is_reading = True
                 data = os.read(self._fid, _PIPE_BYTES)
                 self.write(data.decode(errors="replace"))
+                self._is_reading = False
         if data:
+            self._hold_back()
             # The kernel's log has the last words of a process that dies.
             os.write(self._original_stdstream_copy, data)
 
