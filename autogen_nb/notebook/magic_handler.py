@@ -147,6 +147,8 @@ class MagicHandler:
             if open_run is None:
                 name = "" if chat.name == self.conversations.current else f" -c {shlex.quote(chat.name)}"
                 stage.view.note(f"The chat `{chat.name}` is back: `%%autogen{name}` continues it.")
+            elif "--yes" not in options:
+                await resuming.ask_about_unended(stage, chat)
         if open_run is not None:
             await self._run(open_run.settings.for_resume(chat.name), waits, resumed_cell=open_run.origin.cell or "")
 

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 from autogen_nb import run
 from autogen_nb.agents.chats.rerun import error_of, run_again
 from autogen_nb.errors import TransferError
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeInputAsked, Recorded
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeInputAsked, CodeRan, Recorded
+from autogen_nb.kernels.outcome import INTERRUPTED
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import RESTORE
@@ -20,6 +21,7 @@ from autogen_nb.sessions.session import CodeStep, InputsStep, Session, Step
 
 _FRESH = "The notebook's kernel was restarted; the variables of the earlier blocks are lost."
 _RAN_AGAIN = "The kernel was restarted, and the earlier blocks ran again."
+_UNENDED = "The block had not ended when the notebook's kernel ended, and the person did not run it again."
 _LISTED = 12
 _SHORT = 60
 _ASKING = re.compile(r"\b(input|getpass)\(")
@@ -69,6 +71,14 @@ def take_back_approvals(session: Session) -> None:
         size -= 1
     if isinstance(latest.log[size], ApprovalAsked):
         session.cut_log(size + 1)
+
+
+async def ask_about_unended(stage: CellStage, chat: NotebookConversation) -> None:
+    """Asks before the block that was running when its kernel ended runs again, for example an endless loop."""
+    log = chat.runs[-1].log
+    purpose = "go on, although it had not ended when its kernel did"
+    if isinstance(asked := log[-1], CodeAsked) and not await agrees(stage, chat.name, [(asked, ())], purpose):
+        log.append(CodeRan(INTERRUPTED, note=_UNENDED))
 
 
 async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) -> None:

@@ -105,6 +105,22 @@ def test_open_question_is_asked_again(front: FrontEnd, model: FakeOpenAI) -> Non
     assert resumed.about("stream")[-1] == "42\n"
 
 
+def test_block_that_had_not_ended_runs_again_only_if_the_person_agrees(
+    front: FrontEnd, model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.add(python("open('runs', 'a').write('1')\nwhile True: pass"), "Too long.")
+    front.start("%%autogen --confirm never\nGo on.", "one")
+    front.wait((tmp_path / "runs").exists, "the block")
+    os.kill(front.pid, signal.SIGKILL)
+    restart(front)
+
+    resumed = front.run_clicking("%autogen resume", "resume", click=["Go on without"])
+
+    assert resumed.status == "ok", resumed.error
+    assert (tmp_path / "runs").read_text() == "1"
+    assert "the person did not run it again" in str(model.requests[-1].body["messages"][-1])
+
+
 BLOCKS = 12
 
 
