@@ -30,7 +30,7 @@ demo: $(VENV)/.has-notebook ## The quickstart, run without key and network; DATA
 	$(BIN)/python -m autogen_nb.cli demo --out build $(if $(DATA),--data "$(DATA)")
 
 lab: $(VENV)/.has-lab ## JupyterLab on the example notebooks
-	$(BIN)/jupyter lab --notebook-dir notebooks
+	$(BIN)/jupyter lab --notebook-dir notebooks --ip 127.0.0.1 $(if $(filter 0,$(shell id -u)),--allow-root)
 
 test: $(VENV)/.has-dev ## The quick tests, in less than four minutes; core/ must be covered to the last branch
 	$(PYTEST) -m "not ($(SLOW) or $(APART))" --cov --cov-report= $(COVERING)
