@@ -46,6 +46,15 @@ def test_rules_are_added_listed_and_revoked(rules: RulesFile) -> None:
     assert rules.rules() == (Rule("process", "git status"),)
 
 
+@pytest.mark.parametrize("rule", ["process bash", "process /usr/bin/python3", "process env", "process sudo"])
+def test_rule_for_a_program_that_runs_any_code_is_added_with_a_warning(rules: RulesFile, rule: str) -> None:
+    program = rule.split()[1]
+
+    assert f" With it, {program} runs any program or code, with all effects, unasked. " in said(rules, f"add {rule}")
+    assert "With it" not in said(rules, f"add {rule} --version")
+    assert str(rules.rules()[0]) == rule
+
+
 def test_clear_asks_first(rules: RulesFile) -> None:
     rules.add(Rule("network"), Rule("delete", "/data"))
 

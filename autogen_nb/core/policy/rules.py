@@ -64,6 +64,12 @@ class Rule:
         some, every = _DESCRIPTIONS[self.kind]
         return f"always allow {some.format(self._named()) if self.target else every}"
 
+    @property
+    def warning(self) -> str:
+        """What the rule allows in effect if its program runs other programs or code; "" for other rules."""
+        is_broad = self.kind == "process" and " " not in self.target and _runs_code(self.target)
+        return f"With it, {visible(self.target)} runs any program or code, with all effects, unasked." * is_broad
+
     def covers(self, effect: Effect) -> bool:
         """True if the rule covers the effect; a path in the effect must be absolute (see `with_absolute_path`)."""
         if effect.kind != self.kind:
@@ -217,6 +223,10 @@ def _offered_commands(line: str) -> Iterator[str]:
     # A rule with a single word would cover the program with any arguments.
     if line != name and " " in line:
         yield line
-    base = (name or "").rpartition("/")[2]
-    if name is not None and base not in INTERPRETERS and not base.startswith(("python", "pypy", "perl", "ruby", "lua")):
+    if name is not None and not _runs_code(name):
         yield name
+
+
+def _runs_code(program: str) -> bool:
+    base = program.rpartition("/")[2]
+    return base in INTERPRETERS or base.startswith(("python", "pypy", "perl", "ruby", "lua"))

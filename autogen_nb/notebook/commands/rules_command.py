@@ -24,7 +24,8 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, confirm: Calla
             if not rules.add(rule):
                 return line(f"This rule already exists: {rule.words}.")
             way_back = f"`%autogen rules remove {rule}` revokes it."
-            return line(f"From now on, in all of your notebooks: {rule.words}. {way_back}")
+            said = f"From now on, in all of your notebooks: {rule.words}."
+            return line(" ".join(filter(None, (said, rule.warning, way_back))))
         case "remove" if rest:
             rule = _find_rule(rest, rules.saved_rules(), folder)
             if not rules.remove(rule):
