@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from autogen_nb.agents.chats.export import Export, check_companions, writable_path
+from autogen_nb.agents.chats.export import Export, writable_path
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
@@ -79,7 +79,6 @@ def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) ->
     """
     store, path = SessionStore(), writable_path(file, force=force)
     session = store.read(store.find(name))
-    check_companions(path, session, force=force)
     if not (yes or unchecked):
         click.confirm(f"Run the code of {session.name} in a new kernel, to check {path.name}?", abort=True)
     settings = [Settings.from_json(run.task, run.settings) for run in session.runs[-1:]]
@@ -94,6 +93,7 @@ def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) ->
         progress=lambda text: click.echo(text, err=True),
         waits="sync",
         unchecked=unchecked,
+        force=force,
     )
     run_to_completion(document.write())
     for difference in (*document.differences, *document.times):

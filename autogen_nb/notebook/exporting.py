@@ -44,6 +44,7 @@ async def export(stage: CellStage, chat: NotebookConversation, path: Path, optio
         view=view,
         progress=view.set_status,
         waits=stage.waits,
+        force="--force" in options,
         in_page=framed_charts(),
     )
     asked = [(code.asked, () if code.ran is None else code.ran.inner) for code in exported.code]

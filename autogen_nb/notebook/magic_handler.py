@@ -12,7 +12,7 @@ from dataclasses import replace
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
-from autogen_nb.agents.chats.export import check_companions, writable_path
+from autogen_nb.agents.chats.export import writable_path
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.notebook import exporting, resuming, undoing
@@ -184,7 +184,6 @@ class MagicHandler:
         path = writable_path(file, force="--force" in options)
         if not chat.runs:
             raise ConfigError(f"chat {chat.name!r} has no cell to export")
-        check_companions(path, chat.session, force="--force" in options)
         with self._stage(waits) as stage:
             await exporting.export(stage, chat, path, options)
 

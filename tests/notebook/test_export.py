@@ -17,7 +17,6 @@ from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
-DATA = "out.ipynb-inputs-1.pickle"
 SAME = " (checked: the same results)."
 WITHOUT_PACKAGE = "import runpy, sys; sys.modules['autogen_nb'] = None; runpy.run_path(sys.argv[1])"
 
@@ -26,7 +25,7 @@ WITHOUT_PACKAGE = "import runpy, sys; sys.modules['autogen_nb'] = None; runpy.ru
 def folder(fresh: FrontEnd) -> Iterator[Path]:
     copyfile(EXAMPLE, fresh.cwd / "data.csv")
     yield fresh.cwd
-    for file in fresh.cwd.glob("out*"):
+    for file in (*fresh.cwd.glob("out*"), *fresh.cwd.glob("*.pickle")):
         rmtree(file) if file.is_dir() else file.unlink()
 
 
@@ -42,15 +41,21 @@ def export(front: FrontEnd, file: str, *more: str) -> str:
     return run.text
 
 
+def data_files(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.glob("*.pickle"))
+
+
 def test_notebook_has_the_blocks_that_count_and_their_outputs(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
     fresh.run("import pandas as pd\ntable = pd.DataFrame({'a': [1, 2, 3]})", "table")
     dead_end = python("import json\nx = table['a'].sum()\nnowhere", words="Dead end.")
     chat(fresh, model, dead_end, python("print(x)", words="Print it."), "It is 6.", options="-i table")
 
-    assert export(fresh, "out.ipynb").endswith(f"Written: `out.ipynb`, `{DATA}`{SAME}")
+    text = export(fresh, "out.ipynb")
 
+    (data,) = data_files(folder)
+    assert text.endswith(f"Written: `out.ipynb`, `{data}`{SAME}")
     cells = nbformat.read(folder / "out.ipynb", 4).cells
-    load = f"import pickle\n\nwith open('{DATA}', 'rb') as file:\n    table, = pickle.load(file)"
+    load = f"import pickle\n\nwith open('{data}', 'rb') as file:\n    table = pickle.load(file)"
     sources = [cell.source for cell in cells]
     part = "import json\nx = table['a'].sum()"
     assert sources[:-1] == ["> Go on.", load, part, "Print it.", "print(x)", "It is 6."]
@@ -122,7 +127,7 @@ def test_variable_of_a_cell_that_ran_twice_is_in_the_export(fresh: FrontEnd, mod
     fresh.run_clicking(cell, "chat", click=["Copy"])
     fresh.run(cell, "chat")
 
-    assert export(fresh, "out.py").endswith(f"`out.py`, `out.py-inputs-1.pickle`{SAME}")
+    assert export(fresh, "out.py").endswith(f"`out.py`, `{data_files(folder)[0]}`{SAME}")
 
 
 def test_exports_beside_each_other_keep_their_data(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
@@ -140,17 +145,43 @@ def test_exports_beside_each_other_keep_their_data(fresh: FrontEnd, model: FakeO
 def test_export_overwrites_no_other_file_without_force(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
     fresh.run("table = [1, 2, 3]", "table")
     chat(fresh, model, python("print(sum(table))"), "It is 6.", options="-i table")
-    data = folder / "out.md-inputs-1.pickle"
+    export(fresh, "out.py")
+    data = folder / data_files(folder)[0]
     data.write_text("mine")
     (folder / "out_files").mkdir()
 
-    refused = fresh.run("%autogen export out.md --yes", "export").error
+    refused = [fresh.run(f"%autogen export out.{suffix} --yes", "export").error for suffix in ("md", "ipynb")]
     kept = data.read_text()
-    export(fresh, "out.md", "--force")
+    export(fresh, "out.ipynb", "--force")
 
-    assert "would overwrite 'out.md-inputs-1.pickle', 'out_files'; --force allows it" in refused
+    assert "would overwrite 'out_files'; --force allows it" in refused[0]
+    assert f"would overwrite {data.name!r}; --force allows it" in refused[1]
     assert kept == "mine"
     assert data.read_bytes() != b"mine"
+
+
+@pytest.mark.slow
+def test_exports_carry_equal_data_once_and_pages_describe_it(
+    fresh: FrontEnd, model: FakeOpenAI, folder: Path, tmp_path: Path
+) -> None:
+    table = "import pandas as pd\ntable = pd.read_csv('data.csv').dropna().rename(columns={'sex': '<b>'})"
+    fresh.run(f"{table}\ngrößen = {{'a': [1], 'b': {{2, 3}}}}\nspalte = table['species']", "table")
+    for number, inputs in enumerate(("table", "table,größen", "table,spalte")):
+        code = python(f"table['new'] = {number}\nprint(len(table))")
+        chat(fresh, model, code, "Counted.", options=f"-i {inputs}", cell=f"chat-{number}")
+
+    for file in ("out.ipynb", "out-2.ipynb", "out.py", "out.html", "out.md"):
+        assert export(fresh, file).endswith(SAME)
+
+    names = [name.rpartition("-")[0] for name in data_files(folder)]
+    page, text = (folder / "out.html").read_text(), (folder / "out.md").read_text()
+    assert names == ["größen", "spalte", "table"]
+    assert "- `table`: DataFrame, 333 rows x 8 columns: species (str), island (str)" in text
+    assert "&lt;b&gt; (str)" in text
+    assert "- `größen`: dict, 2 items\n" in text
+    assert "<code>table</code>: DataFrame, 333 rows x 8 columns" in page
+    assert "pickle" not in page + text
+    subprocess.run([sys.executable, "-c", WITHOUT_PACKAGE, folder / "out.py"], cwd=tmp_path, check=True)
 
 
 def test_script_with_syntax_of_ipython_runs_in_ipython(

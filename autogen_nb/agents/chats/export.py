@@ -1,5 +1,7 @@
 """Exports a stored chat to a document, by default with the outputs of another run of its code in a new kernel."""
 
+import hashlib
+import html
 import pickle
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
@@ -15,6 +17,7 @@ from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.events import CodeAsked, CodeRan
 from autogen_nb.executors.block_executor import BlockExecutor
+from autogen_nb.kernels.transfer.describe import describe
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Bundle
 from autogen_nb.sessions.comparison import difference
@@ -22,6 +25,9 @@ from autogen_nb.sessions.document import FORMATS, Document, pictures_folder, ver
 from autogen_nb.sessions.script import Code, Words, code_of, parts
 from autogen_nb.sessions.session import InputsStep, Session, SessionRun
 from autogen_nb.trusted.held_folder import HeldFolder
+
+_PAGES = (".html", ".md")
+_IMPORTS = {"pickle.": "import pickle", "Path(": "from pathlib import Path"}
 
 
 def writable_path(file: str | Path, *, force: bool) -> Path:
@@ -33,26 +39,18 @@ def writable_path(file: str | Path, *, force: bool) -> Path:
         raise ConfigError(f"{str(path)!r} already exists; --force overwrites it")
     if not path.parent.is_dir():
         raise ConfigError(f"the folder {str(path.parent)!r} does not exist")
+    pictures = path.with_name(pictures_folder(path))
+    if path.suffix == ".md" and pictures.exists() and not force:
+        raise _overwriting(pictures.name)
     return path
 
 
-def check_companions(path: Path, session: Session, *, force: bool) -> None:
-    """Raises ConfigError if files exist that an export to the path would write beside its document."""
-    steps = [step for stored in session.runs for step in stored.inputs]
-    companions = [_data_name(path, step.folder) for step in steps if step.folder]
-    companions += [pictures_folder(path)] if path.suffix == ".md" else []
-    existing = [name for name in companions if (path.parent / name).exists()]
-    if existing and not force:
-        raise ConfigError(f"the export would overwrite {', '.join(map(repr, existing))}; --force allows it")
+def _overwriting(name: str) -> ConfigError:
+    return ConfigError(f"the export would overwrite {name!r}; --force allows it")
 
 
 def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
-
-
-def _data_name(path: Path, inputs: Path) -> str:
-    # With the suffix, because the exports of a notebook and of a script may lie beside each other.
-    return f"{path.name}-{inputs.name}.pickle"
 
 
 @dataclass(slots=True)
@@ -70,6 +68,7 @@ class Export:
     progress: Callable[[str], None]
     waits: run.Waits
     unchecked: bool = False
+    force: bool = False
     in_page: Callable[[Bundle], dict[str, Any]] = static
     differences: list[str] = field(default_factory=list)
     times: list[str] = field(default_factory=list)
@@ -137,18 +136,37 @@ class Export:
         if step.folder is None or not step.folder.is_dir():
             raise ConfigError(f"the chat cannot be exported, because the values of {names} are not stored")
         await self._on_engine(self.executor.put_copy(step.names, step.folder))
+        if self.path.suffix in _PAGES:
+            lines = [f"- {html.escape(await self._description(name), quote=False)}" for name in step.names]
+            document.add_words("\n".join(("Variables of the notebook:\n", *lines)))
+            return
         try:
-            values = [await self._on_engine(self.executor.get(name)) for name in step.names]
+            values = {name: await self._on_engine(self.executor.get(name)) for name in step.names}
         except TransferError as error:
             raise ConfigError(f"the chat cannot be exported, because a file cannot hold {names}: {error}") from error
-        name = _data_name(self.path, step.folder)
-        self.data_files[name] = pickle.dumps(tuple(values))
-        imports, place = "import pickle", repr(name)
+        code = "\n".join(self._load(name, value) for name, value in values.items())
+        imports = "\n".join(line for use, line in _IMPORTS.items() if use in code)
+        document.add_code(f"{imports}\n\n{code}")
+
+    async def _description(self, name: str) -> str:
+        try:
+            return describe(name, await self._on_engine(self.executor.get(name)))
+        except TransferError:
+            return f"`{name}`"
+
+    def _load(self, name: str, value: Any) -> str:
+        """The code that sets the variable from a data file."""
+        data = pickle.dumps(value)
+        # The same content has the same name, in all documents of a folder.
+        file = f"{name}-{hashlib.sha256(data).hexdigest()[:12]}.pickle"
+        path, place = self.path.with_name(file), repr(file)
+        if not self.force and path.is_file() and path.read_bytes() != data:
+            raise _overwriting(file)
+        self.data_files[file] = data
         if self.path.suffix == ".py":
             # A script may run in another folder.
-            imports, place = f"{imports}\nfrom pathlib import Path", f"Path(__file__).with_name({name!r})"
-        load = f"{', '.join(step.names)}, = pickle.load(file)"
-        document.add_code(f"{imports}\n\nwith open({place}, 'rb') as file:\n    {load}")
+            place = f"Path(__file__).parent / {place}"
+        return f"with open({place}, 'rb') as file:\n    {name} = pickle.load(file)"
 
     async def _add_footer(self, document: Document) -> None:
         request = CodeAsked("user", (CodeBlock("python", versions_code(self.code)),))
