@@ -171,7 +171,7 @@ class ChatCell:
             asked = asyncio.run_coroutine_threadsafe(self._ask_to_copy(name, what), loop)
             if await asyncio.wrap_future(asked):
                 values = {name: variables[name]}
-                chat.hand(values, await chat.put(values))
+                chat.hand(values, await chat.put(values), self._notebook.namespace)
                 return True, f"The user copied a variable of the notebook, and the block ran again: {what}."
             chat.declined_variables.add(name)
         way = variable_choice.command("push", [name], self._name_for_commands(chat))
@@ -209,7 +209,8 @@ class ChatCell:
         inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
             self._view.set_status(f"copying {', '.join(inputs)}")
-            if overwritten := chat.hand(inputs, await self._on_engine(chat.put(inputs))):
+            record = await self._on_engine(chat.put(inputs))
+            if overwritten := chat.hand(inputs, record, self._notebook.namespace):
                 self._view.note(variable_choice.replaced_variables_line(overwritten, "the agent's kernel"))
             if chat.where.kind.wall and (cluster := cluster_of(inputs)):
                 self._view.note(_OUTSIDE.format(cluster.address), tone="warning")

@@ -24,6 +24,7 @@ from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
 from autogen_nb.sessions.session import Session, SessionRun
+from autogen_nb.sessions.table_reads import table_reads
 from autogen_nb.settings import Settings
 from autogen_nb.trusted import policy_file
 
@@ -284,11 +285,16 @@ class NotebookConversation:
     async def put(self, values: Mapping[str, object]) -> TransferRecord:
         return await self.executor.put(values, copy=self.session.new_inputs_folder())
 
-    def hand(self, values: Mapping[str, object], record: TransferRecord | None = None) -> tuple[str, ...]:
-        """Records values that the notebook and the kernel share; returns the names of replaced kernel variables."""
+    def hand(
+        self,
+        values: Mapping[str, object],
+        record: TransferRecord | None = None,
+        namespace: Mapping[str, object] | None = None,
+    ) -> tuple[str, ...]:
+        """Records shared values, and how the notebook read them; returns the names of replaced kernel variables."""
         self.listed_variables |= set(values)
         if record is not None:
-            self.session.add_inputs(tuple(values), record.copy)
+            self.session.add_inputs(tuple(values), record.copy, table_reads(values, namespace or {}))
         return self.shared.hand(values, record)
 
     def bring(self, values: Mapping[str, object], namespace: dict[str, object]) -> tuple[str, ...]:

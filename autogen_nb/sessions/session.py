@@ -17,6 +17,7 @@ from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import CodeAsked, CodeRan, Event, ModelReplied, Recorded
 from autogen_nb.sessions.log_file import LogFile
 from autogen_nb.sessions.script import blocks_that_ran
+from autogen_nb.sessions.table_reads import TableRead
 
 FORMAT = 1
 """The version of the records; records that older releases cannot read get a new version."""
@@ -34,10 +35,14 @@ class CodeStep:
 
 @dataclass(frozen=True, slots=True)
 class InputsStep:
-    """Variables that were copied to the agent's kernel; `folder` has their pickles, if they are stored."""
+    """Variables that were copied to the agent's kernel; `folder` has their pickles, if they are stored.
+
+    `reads` says how the notebook read its tables.
+    """
 
     names: tuple[str, ...]
     folder: Path | None
+    reads: Mapping[str, TableRead] = field(default_factory=dict)
 
 
 Step: TypeAlias = CodeStep | InputsStep
@@ -213,8 +218,11 @@ class Session:
             return None
         return next(path for number in count(1) if not (path := self.folder / f"inputs-{number}").exists())
 
-    def add_inputs(self, names: Sequence[str], folder: Path | None) -> None:
-        self.add({"inputs": list(names), "folder": folder and folder.name})
+    def add_inputs(
+        self, names: Sequence[str], folder: Path | None, reads: Mapping[str, TableRead] | None = None
+    ) -> None:
+        calls = {name: [read.reader, read.file, dict(read.options)] for name, read in (reads or {}).items()}
+        self.add({"inputs": list(names), "folder": folder and folder.name, "reads": calls})
 
     @property
     def fingerprints(self) -> Mapping[str, str | None]:
@@ -252,7 +260,8 @@ class Session:
             case {"event": event, "at": float() | int() as at}:
                 self.runs[-1].log.add(_recorded(from_json(event)), at)
             case {"inputs": list(names), "folder": folder}:
-                self._new_inputs.append(InputsStep(tuple(names), folder and self.folder / Path(folder).name))
+                reads = {name: TableRead(*call) for name, call in record.get("reads", {}).items()}
+                self._new_inputs.append(InputsStep(tuple(names), folder and self.folder / Path(folder).name, reads))
                 self.add_step(self._new_inputs[-1])
             case {"kernel": "new"}:
                 self._steps.append(None)

@@ -184,6 +184,43 @@ def test_exports_carry_equal_data_once_and_pages_describe_it(
     subprocess.run([sys.executable, "-c", WITHOUT_PACKAGE, folder / "out.py"], cwd=tmp_path, check=True)
 
 
+READ = "import pandas as pd\ntable = pd.read_csv('data.csv', usecols=['species', 'body_mass_g'])"
+
+
+@pytest.mark.slow
+def test_table_of_a_file_is_read_as_in_the_notebook_even_after_a_restart(
+    fresh: FrontEnd, model: FakeOpenAI, folder: Path, tmp_path: Path
+) -> None:
+    fresh.run(READ, "table")
+    chat(fresh, model, python("table['new'] = 1\nprint(len(table))"), "Counted.", options="-i table")
+    chat(fresh, model, python("print(list(table))"), "Listed.", options="-i table", cell="more")
+    fresh.run("import os\nos.environ['AUTOGEN_NB_MODEL'] = 'scripted'", "environ")
+    fresh.restart()
+    fresh.run("%load_ext autogen_nb", "load")
+    fresh.run("%autogen resume --yes", "resume")
+
+    assert export(fresh, "out.ipynb").endswith(f"Written: `out.ipynb`{SAME}")
+    assert export(fresh, "out.py").endswith(f"Written: `out.py`{SAME}")
+
+    read = "import pandas as pd\n\ntable = pd.read_csv('data.csv', usecols=['species', 'body_mass_g'])"
+    assert [cell.source for cell in nbformat.read(folder / "out.ipynb", 4).cells].count(read) == 2
+    subprocess.run([sys.executable, "-c", WITHOUT_PACKAGE, folder / "out.py"], cwd=tmp_path, check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changed", ["table", "file"])
+def test_table_that_its_file_does_not_give_any_more_is_in_a_data_file(
+    fresh: FrontEnd, model: FakeOpenAI, folder: Path, changed: str
+) -> None:
+    fresh.run(READ, "table")
+    fresh.run("table.loc[3, 'body_mass_g'] = 4000.0" if changed == "table" else "", "change")
+    chat(fresh, model, python("print(len(table))"), "Counted.", options="-i table")
+    with (folder / "data.csv").open("a") as file:
+        file.write("Adelie,Dream,1,1,1,1,male\n" if changed == "file" else "")
+
+    assert export(fresh, "out.py").endswith(f"`out.py`, `{data_files(folder)[0]}`{SAME}")
+
+
 def test_script_with_syntax_of_ipython_runs_in_ipython(
     fresh: FrontEnd, model: FakeOpenAI, folder: Path, tmp_path: Path
 ) -> None:

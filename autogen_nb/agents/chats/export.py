@@ -24,10 +24,11 @@ from autogen_nb.sessions.comparison import difference
 from autogen_nb.sessions.document import FORMATS, Document, pictures_folder, versions_code
 from autogen_nb.sessions.script import Code, Words, code_of, parts
 from autogen_nb.sessions.session import InputsStep, Session, SessionRun
+from autogen_nb.sessions.table_reads import TableRead
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _PAGES = (".html", ".md")
-_IMPORTS = {"pickle.": "import pickle", "Path(": "from pathlib import Path"}
+_IMPORTS = {"pickle.": "import pickle", "Path(": "from pathlib import Path", " pd.": "import pandas as pd"}
 
 
 def writable_path(file: str | Path, *, force: bool) -> Path:
@@ -144,7 +145,7 @@ class Export:
             values = {name: await self._on_engine(self.executor.get(name)) for name in step.names}
         except TransferError as error:
             raise ConfigError(f"the chat cannot be exported, because a file cannot hold {names}: {error}") from error
-        code = "\n".join(self._load(name, value) for name, value in values.items())
+        code = "\n".join(self._load(name, value, step.reads.get(name)) for name, value in values.items())
         imports = "\n".join(line for use, line in _IMPORTS.items() if use in code)
         document.add_code(f"{imports}\n\n{code}")
 
@@ -154,19 +155,26 @@ class Export:
         except TransferError:
             return f"`{name}`"
 
-    def _load(self, name: str, value: Any) -> str:
-        """The code that sets the variable from a data file."""
+    def _load(self, name: str, value: Any, read: TableRead | None) -> str:
+        """The code that sets the variable, from the notebook's own file or from a data file."""
+        if read is not None and read.gives(value):
+            return f"{name} = {read.code(self._place(Path(read.file)))}"
         data = pickle.dumps(value)
         # The same content has the same name, in all documents of a folder.
         file = f"{name}-{hashlib.sha256(data).hexdigest()[:12]}.pickle"
-        path, place = self.path.with_name(file), repr(file)
+        path = self.path.with_name(file)
         if not self.force and path.is_file() and path.read_bytes() != data:
             raise _overwriting(file)
         self.data_files[file] = data
-        if self.path.suffix == ".py":
-            # A script may run in another folder.
-            place = f"Path(__file__).parent / {place}"
-        return f"with open({place}, 'rb') as file:\n    {name} = pickle.load(file)"
+        return f"with open({self._place(path)}, 'rb') as file:\n    {name} = pickle.load(file)"
+
+    def _place(self, file: Path) -> str:
+        """The source of the file's path in the document."""
+        if not file.is_relative_to(self.path.parent):
+            return repr(str(file.resolve()))
+        below = repr(file.relative_to(self.path.parent).as_posix())
+        # A script may run in another folder.
+        return f"Path(__file__).parent / {below}" if self.path.suffix == ".py" else below
 
     async def _add_footer(self, document: Document) -> None:
         request = CodeAsked("user", (CodeBlock("python", versions_code(self.code)),))

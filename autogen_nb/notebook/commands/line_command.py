@@ -124,7 +124,7 @@ class Commands:
     def push(self, words: Sequence[str]) -> None:
         names, chat = self.split_chat_option(words)
         values = variable_choice.named_variables(names, self._notebook.namespace, "%autogen push")
-        replaced = chat.hand(values, run.engine.call(chat.put(values)))
+        replaced = chat.hand(values, run.engine.call(chat.put(values)), self._notebook.namespace)
         print(variable_choice.copied_variables_line(values, "to the agent's kernel"))  # noqa: T201  # the command's output
         if replaced:
             print(variable_choice.replaced_variables_line(replaced, "the agent's kernel"))  # noqa: T201  # the command's output
