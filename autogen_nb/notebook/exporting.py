@@ -1,6 +1,6 @@
 """``%autogen export``: writes a chat to a file, by default after a run of its code in a new kernel."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,9 @@ def framed_charts() -> Callable[[Bundle], dict[str, Any]]:
     return framed
 
 
-async def export(stage: CellStage, chat: NotebookConversation, path: Path, options: Collection[str]) -> None:
+async def export(
+    stage: CellStage, chat: NotebookConversation, path: Path, *, yes: bool, unchecked: bool, force: bool
+) -> None:
     """Writes the file; the person may decide not to run the code."""
     view = stage.view
     exported = Export(
@@ -44,13 +46,11 @@ async def export(stage: CellStage, chat: NotebookConversation, path: Path, optio
         view=view,
         progress=view.set_status,
         waits=stage.waits,
-        force="--force" in options,
+        force=force,
         in_page=framed_charts(),
     )
     asked = [(code.asked, () if code.ran is None else code.ran.inner) for code in exported.code]
-    exported.unchecked = "--unchecked" in options or not (
-        "--yes" in options or await agrees(stage, chat.name, asked, f"check {path.name!r}")
-    )
+    exported.unchecked = unchecked or not (yes or await agrees(stage, chat.name, asked, f"check {path.name!r}"))
     await exported.write()
     for difference in (*exported.differences, *exported.times):
         view.note(difference, tone="warning")

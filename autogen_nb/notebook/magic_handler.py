@@ -1,21 +1,17 @@
 """Executes the magics; imported on first use, because its own imports are slow."""
 
 import asyncio
-import os
-import shlex
-from collections.abc import AsyncIterator, Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
-from autogen_nb.agents.chats.export import writable_path
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
-from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
-from autogen_nb.notebook import exporting, resuming, undoing
+from autogen_nb.errors import AutogenError
 from autogen_nb.notebook.asking.delivery import (
     INSIDE,
     QuestionChannel,
@@ -26,9 +22,9 @@ from autogen_nb.notebook.asking.delivery import (
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat, Superseded
 from autogen_nb.notebook.chat_cell import ChatCell
-from autogen_nb.notebook.commands import model_command, show_command
-from autogen_nb.notebook.commands.line_command import Commands, name_and_options, take_option, whole_number, words_of
-from autogen_nb.notebook.conversations import NotebookConversation, Origin, runs_of
+from autogen_nb.notebook.commands.command import CommandContext
+from autogen_nb.notebook.commands.table import run_line
+from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.each_cell import run_each
 from autogen_nb.notebook.notebook import CellStage, CellView, Notebook, cell_view
 from autogen_nb.notebook.options import read_options
@@ -36,8 +32,7 @@ from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.team_cell import run_team, team_of
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
-from autogen_nb.sessions.session import Session
-from autogen_nb.settings import Settings, checked
+from autogen_nb.settings import Settings
 
 
 class _OneLine(BaseException):
@@ -75,22 +70,9 @@ class MagicHandler:
         self.conversations = notebook.conversations
         self.sessions = notebook.sessions
         self._announced: set[str] = set()
-        self._interactive = {
-            "show": self._show,
-            "resume": self._resume,
-            "export": self._export,
-            "model": self._choose_model,
-            "undo": self._undo,
-            "redo": self._redo,
-            "branch": self._branch,
-            "retry": self._retry,
-        }
-        self._commands = Commands(
-            shell, self._notebook, lambda name, words: run.run_to_completion(self._interactive[name](words, "sync"))
-        )
 
-    def chat_of(self, words: Sequence[str]) -> NotebookConversation:
-        return self._commands.chat_and_options("show", words)[0]
+    def chat_of(self, name: str) -> NotebookConversation:
+        return self._context("async").chat(name)
 
     def warm_up(self) -> None:
         """Removes expired sessions; imports the modules and reads the sessions that the first cell needs."""
@@ -118,114 +100,20 @@ class MagicHandler:
             run.run_to_completion(self._run(read_options(line, cell), "sync"))
 
     def command(self, line: str) -> None:
+        """Runs a command and blocks the kernel's thread."""
         with one_line():
-            self._commands.run(line)
+            run.run_to_completion(run_line(self._context("sync"), line))
 
     async def run_line(self, line: str) -> None:
-        """Runs a command that asks questions."""
+        """Runs a command while the notebook's loop stays responsive."""
         with _responsive():
-            name, *words = words_of(line)
-            await self._interactive[name](words, "async")
+            await run_line(self._context("async"), line)
 
-    async def _show(self, words: Sequence[str], waits: run.Waits) -> None:
-        chat = self.chat_of(words)
-        if not chat.runs:
-            self._commands.say_why_empty(chat)
-        waiting = chat.open_run
-        show_command.show_runs([cell_run for cell_run in chat.runs if cell_run is not waiting], cell_view(self._shell))
-        if waiting is not None:
-            settings = waiting.settings.with_options(chat=chat.name, new=False)
-            await self._run(settings, waits, resumed_cell=waiting.origin.cell or "")
+    def _context(self, waits: run.Waits) -> CommandContext:
+        async def run_cell(settings: Settings, cell: str) -> None:
+            await self._run(settings, waits, resumed_cell=cell)
 
-    async def _resume(self, words: Sequence[str], waits: run.Waits) -> None:
-        name, options = name_and_options("resume", words)
-        if len(options) > 1:
-            raise ConfigError("%autogen resume takes --yes or --fresh, not both")
-        session = self._notebook.sessions.reopen(name, {chat.session.name for chat in self.conversations if chat.runs})
-        async with self._restored_chat(session, options, waits, show=True) as (stage, chat):
-            open_run = chat.open_run
-            if open_run is None:
-                name = "" if chat.name == self.conversations.current else f" -c {shlex.quote(chat.name)}"
-                stage.view.note(f"The chat `{chat.name}` is back: `%%autogen{name}` continues it.")
-            elif "--yes" not in options:
-                await resuming.ask_about_unended(stage, chat)
-        if open_run is not None:
-            await self._run(open_run.settings.for_resume(chat.name), waits, resumed_cell=open_run.origin.cell or "")
-
-    async def _branch(self, words: Sequence[str], waits: run.Waits) -> None:
-        rest, chat = self._commands.split_started_chat(words)
-        rest, at = take_option(rest, "--at")
-        name, options = name_and_options("branch", rest)
-        count = len(chat.runs) if at is None else whole_number("branch --at", at)
-        session = undoing.branched(self._notebook, chat, checked("chat", name), count)
-        try:
-            async with self._restored_chat(session, options, waits) as (stage, branch):
-                way = f"`%%autogen -c {shlex.quote(branch.name)}` continues it"
-                stage.view.note(f"The chat `{name}` goes on after cell {count} of `{chat.name}`: {way}.")
-        except BaseException:
-            self._notebook.sessions.store.remove(session.name)
-            raise
-
-    async def _retry(self, words: Sequence[str], waits: run.Waits) -> None:
-        rest, chat = self._commands.split_started_chat(words)
-        rest, model = take_option(rest, "-m", "--model")
-        name_and_options("retry", rest)
-        changes = {} if model is None else {"model": checked("model", model)}
-        with self._stage(waits) as stage:
-            earlier = await undoing.take_back_for_retry(stage, chat)
-        settings = earlier.settings.with_options(chat=chat.name, new=False, **changes)
-        await self._run(settings, waits, resumed_cell=earlier.origin.cell or "")
-        with self._stage(waits) as stage:
-            undoing.compare(stage, earlier, chat.runs[-1])
-
-    async def _export(self, words: Sequence[str], waits: run.Waits) -> None:
-        rest, chat = self._commands.split_started_chat(words)
-        file, options = name_and_options("export", rest)
-        path = writable_path(file, force="--force" in options)
-        if not chat.runs:
-            raise ConfigError(f"chat {chat.name!r} has no cell to export")
-        with self._stage(waits) as stage:
-            await exporting.export(stage, chat, path, options)
-
-    async def _undo(self, words: Sequence[str], waits: run.Waits) -> None:
-        rest, chat = self._commands.split_started_chat(words)
-        rest, first = take_option(rest, "--from")
-        number, options = name_and_options("undo", rest)
-        last = max(0, len(chat.runs) - whole_number("undo", number or "1"))
-        index = last if first is None else whole_number("undo --from", first) - 1
-        with self._stage(waits) as stage:
-            await undoing.undo(stage, chat, index, ask="--yes" not in options)
-
-    async def _redo(self, words: Sequence[str], waits: run.Waits) -> None:
-        chat, options = self._commands.chat_and_options("redo", words)
-        with self._stage(waits) as stage:
-            await undoing.redo(stage, chat, ask="--yes" not in options)
-
-    @asynccontextmanager
-    async def _restored_chat(
-        self, session: Session, options: AbstractSet[str], waits: run.Waits, *, show: bool = False
-    ) -> AsyncIterator[tuple[CellStage, NotebookConversation]]:
-        """Continues a session, and with consent restores its variables in a new kernel; an error ends the chat."""
-        chat = None
-        try:
-            if "--yes" not in options:
-                resuming.take_back_approvals(session)
-            runs = runs_of(session)
-            if show:
-                finished = [each for each in runs if each is not runs[-1] or not each.resumable]
-                show_command.show_runs(finished, cell_view(self._shell))
-            with self._stage(waits) as stage:
-                fresh = "--fresh" in options or not (
-                    "--yes" in options or await resuming.agrees_to_restore(stage, session)
-                )
-                chat = self.conversations.restore(session, runs, self._notebook.defaults.where)
-                await resuming.restore(stage, chat, fresh=fresh)
-                yield stage, chat
-        except BaseException:
-            session.close()
-            if chat is not None:
-                self.conversations.remove(chat)
-            raise
+        return CommandContext(self._shell, self._notebook, waits, partial(self._stage, waits), run_cell)
 
     @contextmanager
     def _stage(self, waits: run.Waits, human_timeout: float | None = None) -> Iterator[CellStage]:
@@ -234,27 +122,6 @@ class MagicHandler:
         view = cell_view(self._shell)
         with closing(view), self._person(channel, view, running, human_timeout) as person:
             yield CellStage(self._notebook, running, person, view, waits)
-
-    async def _choose_model(self, words: Sequence[str], waits: run.Waits) -> None:
-        """Opens the model form, and shows the resulting settings."""
-        if self._channel(waits).way == "nobody":
-            raise ConfigError("nobody is there to fill in a form: set OPENAI_API_KEY, or OPENAI_BASE_URL, or use -m")
-        setting = self._notebook.model_setting
-        form = model_command.form_for(words[1:], setting, os.environ)
-        with self._stage(waits) as stage:
-            view = stage.view
-            try:
-                connection = await stage.ask(lambda person: person.connection(form))
-            except ChatUnfinished:
-                view.note("Nothing was changed.")
-                return
-            remark = await run.result(asyncio.to_thread(setting.use_form, connection, os.environ), waits=waits)
-            if remark:
-                view.note(remark, tone="warning")
-            if isinstance(view, NotebookView):
-                view.add(*model_command.execute((), setting, os.environ))
-            else:
-                self._commands.run("model")
 
     async def _run(self, options: Settings, waits: run.Waits, resumed_cell: str | None = None) -> None:
         """Runs this cell, or resumes the cell with the id `resumed_cell` ("" if it has no id)."""
@@ -284,7 +151,8 @@ class MagicHandler:
             self.conversations.kernels.set_limits(
                 self._notebook.defaults.kernel_idle, self._notebook.defaults.kernel_limit
             )
-            self.conversations.kernels.say_in(copy_context(), self._commands.say)
+            say = partial(self._context(waits).say, kind="kernel")
+            self.conversations.kernels.say_in(copy_context(), say)
             await ChatCell(stage, settings, where).run()
 
     def _channel(self, waits: run.Waits) -> QuestionChannel:

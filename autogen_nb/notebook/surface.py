@@ -83,7 +83,7 @@ class CellChats:
         self._listening = ExitStack()
         self._calls = _Calls()
         self._running_chat = RunningChat(
-            self, origin, None, "", (), lambda words: extension.session(shell).chat_of(words)
+            self, origin, None, "", (), lambda name: extension.session(shell).chat_of(name)
         )
         shell.events.register("post_run_cell", self._end)
 

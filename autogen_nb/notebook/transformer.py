@@ -1,4 +1,4 @@
-"""Rewrites ``%%autogen``, and the ``%autogen`` commands that ask questions, to awaited calls.
+"""Rewrites ``%%autogen``, and ``%autogen`` in a cell of its own, to awaited calls.
 
 1. An outermost cell is awaited: the notebook's loop handles clicks while the cell runs, and the next cell waits.
 2. In a terminal the call blocks, because Ctrl-C would leave an awaited cell running.
@@ -14,12 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_INTERACTIVE = ("show", "resume", "export", "undo", "redo", "branch", "retry")
 _LINE_CALL = "get_ipython().run_line_magic('autogen', "
-_CALLS = (
-    "get_ipython().run_cell_magic('autogen', ",
-    *(f"{_LINE_CALL}'{name}" for name in (*_INTERACTIVE, "model")),
-)
+_CALLS = ("get_ipython().run_cell_magic('autogen', ", _LINE_CALL)
 TASK_BELOW = "a task needs two percent signs: %%autogen, and the task on the lines below"
 HELP = ("-h", "--help", "help")
 _QUESTION = re.compile(r"\s*%autogen\s+(.*\?)\s*")
@@ -69,9 +65,7 @@ class Transformer:
             case [line, cell]:
                 call = f"await {_HANDLER}.run_awaited" if self._awaitable() else f"{_HANDLER}.run_blocking"
                 return [f"{call}({line!r}, {cell!r})\n"]
-            case [line] if self._awaitable() and (
-                line.split()[0] in _INTERACTIVE or line.split()[:2] == ["model", "set"]
-            ):
+            case [line] if self._awaitable():
                 return [f"await {_HANDLER}.run_line({line!r})\n"]
             case _:
                 return lines

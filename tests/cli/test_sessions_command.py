@@ -5,10 +5,13 @@ import pytest
 from autogen_nb.cli.main import main
 from autogen_nb.events import CodeAsked, CodeRan
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.commands import sessions_command
+from autogen_nb.notebook.chat_sessions import ChatSessions
+from autogen_nb.notebook.conversations import Conversations
+from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.outputs import Display
 from autogen_nb.sessions.store import SessionStore
 from autogen_nb.settings import Settings
+from tests.notebook.command_lines import output_of
 
 CHART = Display({"text/html": "<p>a<script>draw()</script>", "text/plain": "a chart in words"})
 
@@ -54,7 +57,8 @@ def test_sessions_of_a_map_are_one_line_until_all_are_asked_for(
 
     codes = [main(["sessions"]), main(["sessions", "list"]), main(["sessions", "list", "--all"])]
     said = capsys.readouterr()
-    cell, every = (sessions_command.execute(words, store)[0]["text/plain"] for words in ([], ["list", "--all"]))
+    notebook = Notebook({}, Conversations(tmp_path), Settings(), ChatSessions(tmp_path))
+    cell, every = (output_of(notebook, f"sessions {words}") for words in ("", "list --all"))
 
     assert codes == [0, 0, 0]
     assert said.out.count("3 sessions") == 2

@@ -36,20 +36,28 @@ def test_a_kernel_and_its_variables_are_shown_and_it_restarts(fresh: FrontEnd, m
 
 
 REFUSED = {
-    "kernel statu": "did you mean 'status'?",
-    "kernel explode": "there are status, restart, interrupt, vars",
+    "kernel statu": "%autogen kernel has no 'statu'; did you mean 'status'?",
+    "kernel explode": "it has status, vars, restart, interrupt, stop",
     "kernel status nobody": "there is no chat 'nobody'; known are main",
-    "kernel status main other": "takes the name of one chat",
+    "kernel status main other": "unrecognized arguments: other; the command is %autogen kernel status",
     "show nobody": "there is no chat 'nobody'",
-    "show --all": "the command is %autogen show [CHAT], not 'show --all'",
+    "show --all": "unrecognized arguments: --all; the command is %autogen show [-c CHAT] [CHAT]",
+    "history main -c main": "argument -c/--chat: not allowed with argument CHAT",
+    "history main other": "unrecognized arguments: other",
     "audit nobody": "there is no chat 'nobody'",
-    "audit --all": "the command is %autogen audit [CHAT] [--sent], not 'audit --all'",
-    "audit one two": "the command is %autogen audit [CHAT] [--sent]",
-    "export": "the command is %autogen export FILE",
+    "audit --al": "unrecognized arguments: --al; the command is %autogen audit",
+    "undo none": "argument N: takes a whole number above 0, not 'none'",
+    "undo --from=0": "argument --from: takes a whole number above 0, not '0'",
+    "undo --from 1 2": "argument N: not allowed with argument --from",
+    "resume --yes --fresh": "argument --fresh: not allowed with argument --yes",
+    "pull": "arguments are required: NAME",
+    "pull 'x": "no closing quotation",
+    "export": "arguments are required: FILE; the command is %autogen export",
     "export out.txt": "must end in one of .ipynb, .py, .md, .html",
-    "export data.csv.py --loud": "[--force], not 'export data.csv.py --loud'",
+    "export data.csv.py --loud": "unrecognized arguments: --loud",
     "export nowhere/out.py": "does not exist",
     "export there.py": "already exists; --force overwrites it",
+    "exprot x.py": "is not a command; did you mean 'export'?",
 }
 
 
@@ -60,6 +68,15 @@ def test_invalid_arguments_are_refused(fresh: FrontEnd) -> None:
     errors = {words: fresh.run(f"%autogen {words}").error for words in REFUSED}
 
     assert {words: error for words, error in errors.items() if REFUSED[words] not in error} == {}
+
+
+def test_help_explains_all_commands_and_each(fresh: FrontEnd) -> None:
+    every, help_of_undo, undo_help = (fresh.run(f"%autogen{words}").text for words in ("", " help undo", " undo --help"))
+
+    assert len(every.splitlines()) <= 40
+    assert "%autogen undo              takes back cells of a chat" in every
+    assert "--from CELL" in help_of_undo
+    assert undo_help == help_of_undo
 
 
 def test_a_task_below_one_percent_sign_is_told_of_two(fresh: FrontEnd) -> None:

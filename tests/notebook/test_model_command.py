@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.local_servers import LocalServers
@@ -14,13 +13,13 @@ from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.notebook import remembered_model
 from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command
-from autogen_nb.notebook.commands.line_command import Commands
-from autogen_nb.notebook.commands.model_command import execute, form_for
+from autogen_nb.notebook.commands.model_command import form_for, model_table
 from autogen_nb.notebook.conversations import Conversations
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.command_lines import output_of
 from tests.notebook.front_end import FrontEnd
 
 KEY = "sk-never-to-be-seen-in-whole-4714"
@@ -35,8 +34,8 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelSetting:
     return ModelSetting(Settings())
 
 
-def told(setting: ModelSetting, environ: dict[str, str], *words: str) -> list[list[str]]:
-    text = str(execute(words, setting, environ)[0]["text/plain"])
+def told(setting: ModelSetting, environ: dict[str, str]) -> list[list[str]]:
+    text = str(model_table(setting, environ)[0]["text/plain"])
     return [[cell.strip() for cell in line.split("  ") if cell] for line in text.splitlines()]
 
 
@@ -86,7 +85,8 @@ def test_pushed_variables_are_reported_once(setting: ModelSetting) -> None:
     setting.use_form(GIVEN, environ)
 
     given = told(setting, environ)
-    forgotten = told(setting, environ, "forget")
+    setting.forget()
+    forgotten = told(setting, environ)
 
     assert given[1] == ["model", "typed", "the model form"]
     assert given[2] == ["address", "http://localhost:1/v1", "the model form"]
@@ -152,9 +152,10 @@ def test_an_invalid_file_is_reported_and_removed(setting: ModelSetting, text: st
 def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:
     setting.use_form(GIVEN, {})
 
-    here = form_for(["other"], setting, {}).initial
-    path = form_for(["--url", "http://localhost:1/api/v1"], setting, {}).initial
-    elsewhere = form_for(["--url", "http://localhost:2/v1"], setting, {}).initial
+    proposal = setting.proposal(None, {})
+    here = form_for("other", None, proposal).initial
+    path = form_for(None, "http://localhost:1/api/v1", proposal).initial
+    elsewhere = form_for(None, "http://localhost:2/v1", proposal).initial
 
     assert here == ModelConnection("other", KEY, "http://localhost:1/v1")
     assert path == ModelConnection("typed", KEY, "http://localhost:1/api/v1")
@@ -164,16 +165,17 @@ def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["forgt"], "did you mean 'forget'"),
-        (["all"], "the commands are set, forget"),
-        (["forget", "all"], "has no 'forget all'"),
+        ("model forgt", "has no 'forgt'; did you mean 'forget'"),
+        ("model all", "has no 'all'; it has set, forget"),
+        ("model forget all", "unrecognized arguments: all; the command is %autogen model forget"),
+        ("model set --key sk-1", "unrecognized arguments: --key; the command is %autogen model set"),
+        ("models all", "unrecognized arguments: all; the command is %autogen models"),
     ],
 )
-def test_other_words_are_a_mistake(setting: ModelSetting, words: list[str], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        execute(words, setting, {})
-    with pytest.raises(ConfigError, match="the key is typed in the form"):
-        form_for(["--key", KEY], setting, {})
+def test_other_words_are_a_mistake(in_folder: Notebook, words: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said) as refused:
+        output_of(in_folder, words)
+    assert "sk-1" not in str(refused.value)
 
 
 @pytest.mark.slow
@@ -207,8 +209,8 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
     return Notebook({}, Conversations(tmp_path), Settings(), ChatSessions(tmp_path))
 
 
-def listed(notebook: Notebook, environ: dict[str, str], *words: str) -> str:
-    return str(model_command.list_models(words, notebook, environ, LocalServers({}))[0]["text/plain"])
+def listed(notebook: Notebook, environ: dict[str, str]) -> str:
+    return str(model_command.list_models(notebook, environ, LocalServers({}))[0]["text/plain"])
 
 
 def test_models_that_a_key_allows_are_listed(in_folder: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,16 +255,13 @@ def test_without_any_it_says_what_to_do(in_folder: Notebook) -> None:
 
     assert shown.splitlines()[1].startswith("offline")
     assert "`ANTHROPIC_API_KEY`, or `OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`" in shown
-    with pytest.raises(ConfigError, match="takes no arguments; remove 'all'"):
-        listed(in_folder, {}, "all")
 
 
-def test_the_command_shows_it(in_folder: Notebook, published: list[dict[str, Any]]) -> None:
-    shell: Any = InteractiveShell.instance()
-    shell.kernel = object()
+def test_models_of_this_machine_are_listed(in_folder: Notebook) -> None:
     with FakeOpenAI(models=["llama3"]) as local:
-        port = urlsplit(local.base_url).port or 0
-        Commands(shell, in_folder, lambda *_: None, LocalServers({"Ollama": port}, timeout=20)).run("models")
+        servers = LocalServers({"Ollama": urlsplit(local.base_url).port or 0}, timeout=20)
+        bundle, _ = model_command.list_models(in_folder, {}, servers)
 
-    assert "llama3" in published[-1]["data"]["text/plain"]
-    assert "<table>" in published[-1]["data"]["text/html"]
+    assert "llama3" in bundle["text/plain"]
+    assert "<table>" in bundle["text/html"]
+    assert "offline" in output_of(in_folder, "models")

@@ -104,8 +104,8 @@ def test_a_chat_stops_before_the_request_that_would_pass_its_budget(fresh: Front
     [
         ("%%autogen --help", "--budget SUM"),
         ("%%autogen -h\n", "--budget SUM"),
-        ("%autogen help", "%autogen pull NAME"),
-        ("%autogen --help", "%autogen pull NAME"),
+        ("%autogen help", "%autogen pull              copies"),
+        ("%autogen --help", "%autogen pull              copies"),
     ],
 )
 def test_help_is_a_list_of_options_or_commands(notebook: FrontEnd, cell: str, line: str) -> None:

@@ -228,7 +228,7 @@ def test_code_messages_and_usage_of_chats_are_shown(fresh: FrontEnd, model: Fake
     assert last.reply is not None
     assert [each["text"] for each in whole.reply["payload"]] == ["x = 1\n\ny = x\n\nprint(y)"]
     assert [each["text"] for each in last.reply["payload"]] == ["y = x\n\nprint(y)"]
-    assert "%autogen code takes a whole number above 0, not 'x'" in wrong.error
+    assert "takes a whole number above 0, not 'x'" in wrong.error
     assert [line.split("  ")[0] for line in chats.splitlines()[1:]] == ["main", "other", "free"]
     assert [line.split()[-1] for line in history.splitlines()[1:]] == ["it.", "Said."]
     costs = [line.split()[:4] + line.split()[-1:] for line in usage.splitlines()[1:]]
@@ -288,6 +288,6 @@ def test_resume_asks_before_blocks_run(front: FrontEnd, model: FakeOpenAI) -> No
 
     assert "nobody is there to answer, and --yes was not given" in nobody.error
     assert "Stopped: nothing was run" in stopped.error
-    assert "takes --yes or --fresh, not both" in both.error
+    assert "argument --fresh: not allowed with argument --yes" in both.error
     assert again.status == "ok", again.error
     assert "has no variables" in state.text

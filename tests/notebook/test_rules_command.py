@@ -6,8 +6,12 @@ import pytest
 from autogen_nb.core.policy.rules import Rule
 from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.notebook.commands.rules_command import execute
+from autogen_nb.notebook.chat_sessions import ChatSessions
+from autogen_nb.notebook.conversations import Conversations
+from autogen_nb.notebook.notebook import Notebook
+from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.command_lines import output_of
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
@@ -19,8 +23,9 @@ def rules(tmp_path: Path) -> RulesFile:
     return RulesFile(tmp_path / "settings" / "rules.json")
 
 
-def said(rules: RulesFile, words: str, *, sure: bool = False) -> str:
-    return str(execute(words.split(), rules, FOLDER, lambda _: sure)[0]["text/plain"])
+def said(rules: RulesFile, words: str, *, sure: bool = False, mime: str = "text/plain") -> str:
+    notebook = Notebook({}, Conversations(FOLDER), Settings(), ChatSessions(FOLDER), rules=rules)
+    return output_of(notebook, f"rules {words}", answer=sure, mime=mime)
 
 
 def test_rules_are_added_listed_and_revoked(rules: RulesFile) -> None:
@@ -71,13 +76,13 @@ def test_clear_asks_first(rules: RulesFile) -> None:
     [
         ("ad network x", "did you mean 'add'?"),
         ("explode", "it has list, add, remove, clear"),
-        ("add", "needs a rule, such as: %autogen rules add network api.example.org"),
-        ("remove", "needs a rule"),
+        ("add", "the following arguments are required: RULE; the command is %autogen rules add RULE ..."),
+        ("remove", "are required: RULE"),
         ("remove 2", "there is no rule 2; `%autogen rules` lists them"),
         ("remove 0", "there is no rule 0"),
         ("remove network x", "there is no rule 'network x'"),
         ("add everything", "'everything' is none of them"),
-        ("clear all", "it has list, add, remove, clear"),
+        ("clear all", "unrecognized arguments: all; the command is %autogen rules clear [--yes]"),
     ],
 )
 def test_invalid_arguments_are_refused(rules: RulesFile, words: str, complaint: str) -> None:
@@ -93,7 +98,7 @@ def test_invalid_arguments_are_refused(rules: RulesFile, words: str, complaint: 
 def test_markup_in_a_rule_stays_text(rules: RulesFile) -> None:
     rules.add(Rule("process", "<img src=x onerror=alert(1)> $x$"))
 
-    html = execute([], rules, FOLDER, lambda _: False)[0]["text/html"]
+    html = said(rules, "list", mime="text/html")
 
     assert "<img" not in html
     assert "&lt;img" in html
@@ -105,13 +110,11 @@ def test_rule_runs_code_unasked_until_it_is_revoked(fresh: FrontEnd, model: Fake
     added = fresh.run("%autogen rules add unknown", "add")
 
     by_rule = fresh.run("%%autogen --confirm risky\nGo.", "one")
-    fresh.answers.append("y")
-    cleared = fresh.run("%autogen rules clear", "clear")
+    cleared = fresh.run_clicking("%autogen rules clear", "clear", click=["Revoke"])
     asked = fresh.run_clicking("%%autogen --confirm risky --new\nGo.", "two", click=["Run"])
 
     assert "always allow code that cannot be read" in added.text
     assert by_rule.decisions[0].startswith("run by your rule: unknown")
     assert by_rule.about("stream") == ["42\n"]
-    assert fresh.prompts[-1] == "Revoke the one rule? [y/n] "
     assert cleared.text == "Revoked the one rule."
     assert asked.decisions == ["run by you"]

@@ -218,7 +218,7 @@ def test_a_branch_has_its_own_kernel_and_conversation(fresh: FrontEnd, model: Fa
 
     assert "chat 'main' has no cell" in empty.error
     assert "takes a whole number above 0, not 'x'" in number.error
-    assert "--at needs a value" in valueless.error
+    assert "argument --at: expected one argument" in valueless.error
     assert "has no answer to retry: it has no cell" in nothing.error
     assert branched.status == "ok", branched.error
     assert "The chat what-if goes on after cell 1 of main" in branched.text.replace("`", "")

@@ -30,7 +30,7 @@ def install(kernel: Any) -> None:
     kernel.session.pack = partial(_pack, kernel.session.pack)
     # IPython would keep all that a block prints, for `%notebook`.
     kernel.shell._tee = lambda **_: nullcontext()
-    streams = [stream for stream in (sys.stdout, sys.stderr) if type(stream) is OutStream]
+    streams: list[Any] = [stream for stream in (sys.stdout, sys.stderr) if type(stream) is OutStream]
     # Releases before 6.26, which a container may have, have other buffers.
     if len(streams) > 1 and hasattr(OutStream, "_flush_buffers"):
         thread = streams[0].pub_thread

@@ -110,6 +110,13 @@ UNDO = Choice(
     ),
     "\n[y]es, [n]o: ",
 )
+REVOKE = Choice(
+    (
+        ChoiceButton("Revoke", True, "Code asks again before these effects", "primary"),
+        ChoiceButton("Keep", False, "Revoke nothing"),
+    ),
+    "\n[y]es, [n]o: ",
+)
 
 
 def key_for(url: str, stored: ModelConnection) -> str | None:

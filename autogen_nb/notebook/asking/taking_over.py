@@ -20,7 +20,7 @@ from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.slots import Publish
 
-_SHOW = re.compile(r"(?:\s*#.*\n)*\s*%autogen[ \t]+show(?:[ \t]+(\S+))?\s*")
+_SHOW = re.compile(r"(?:\s*#.*\n)*\s*%autogen[ \t]+show(?:[ \t]+(?:(?:-c|--chat)[ \t=]*)?([^\s-]\S*))?\s*")
 _ALREADY_RUNNING = "This cell is already running: its chat continues here. To start over, stop it (■) and run it again."
 _NOT_ENDED = "This chat has not ended. When the running cell has ended, `%autogen show {}` continues this chat."
 _WAITS_FOR_CELL = "This cell waits for {}, which waits for your answer:"
@@ -106,7 +106,7 @@ class RunningChat:
     cell: str | None
     code: str
     conversations: Iterable[NotebookConversation]
-    chat_of: Callable[[Sequence[str]], NotebookConversation]
+    chat_of: Callable[[str], NotebookConversation]
     _current_cell: InterceptedRequest | None = None
     _has_ended: bool = False
 
@@ -143,7 +143,7 @@ class RunningChat:
             return True
         running = next((chat for chat in self.conversations for run in chat.runs if run.origin == self.origin), None)
         try:
-            chat = self.chat_of([match[1]]) if match[1] else running
+            chat = self.chat_of(match[1]) if match[1] else running
         except ConfigError as error:
             request.finish(error)
             return True

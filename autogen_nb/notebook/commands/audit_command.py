@@ -25,7 +25,7 @@ from autogen_nb.events import (
     SummaryGiven,
 )
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.conversations import NotebookConversation
+from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, argument, command
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
 
 _NOT_RUN = "not run yet"
@@ -51,9 +51,15 @@ class Request:
     new_content: str = ""
 
 
-def execute(chat: NotebookConversation, *, sent: bool) -> DisplayData:
-    log = [event for cell_run in chat.runs for event in cell_run.log]
-    return requests_table(log, chat.name) if sent else decisions_table(log, chat.name)
+@command(
+    "lists a chat's questions, answers and code that ran",
+    *ONE_CHAT,
+    argument("--sent", action="store_true", help="lists requests to models instead"),
+)
+async def audit(context: CommandContext, chat: str | None, *, sent: bool) -> None:
+    conversation = context.chat(chat)
+    log = [event for cell_run in conversation.runs for event in cell_run.log]
+    context.show((requests_table if sent else decisions_table)(log, conversation.name))
 
 
 def decisions_table(log: Iterable[Recorded], chat: str) -> DisplayData:

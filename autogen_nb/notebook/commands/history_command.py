@@ -7,6 +7,7 @@ from autogen_nb.agents.chats.call_context import all_events
 from autogen_nb.agents.parts.usage_tracker import Paid
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.events import Said
+from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, command
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 from autogen_nb.notebook.view.status_line import dollars, shortened
@@ -16,7 +17,25 @@ _LENGTH = 80
 _NUMBERS = frozenset({"cells", "cell", "replies", "tokens", "cost"})
 
 
-def chats(conversations: Iterable[NotebookConversation], teams: Mapping[str, BaseGroupChat]) -> DisplayData:
+@command("lists the chats of this notebook")
+async def chats(context: CommandContext) -> None:
+    context.show(_chats(context.notebook.conversations, context.notebook.teams))
+
+
+@command("lists the messages of a chat, with their times", *ONE_CHAT)
+async def history(context: CommandContext, chat: str | None) -> None:
+    context.show(_history(context.started_chat(chat)))
+
+
+@command("lists the tokens and the cost of the chats by cell and model")
+async def usage(context: CommandContext) -> None:
+    conversations = context.notebook.conversations
+    if not any(chat.runs for chat in conversations):
+        context.started_chat(None)
+    context.show(_usage(conversations))
+
+
+def _chats(conversations: Iterable[NotebookConversation], teams: Mapping[str, BaseGroupChat]) -> DisplayData:
     rows = []
     for chat in conversations:
         if not chat.runs:
@@ -33,7 +52,7 @@ def chats(conversations: Iterable[NotebookConversation], teams: Mapping[str, Bas
     return table(("chat", "cells", "last change", "state", "first task", "files"), rows, kind="chats", numbers=_NUMBERS)
 
 
-def history(chat: NotebookConversation) -> DisplayData:
+def _history(chat: NotebookConversation) -> DisplayData:
     rows = [
         (str(number), listing.time_of(at), event.sender, shortened(event.message.text, _LENGTH))
         for number, run in enumerate(chat.session.runs if chat.runs else (), 1)
@@ -45,7 +64,7 @@ def history(chat: NotebookConversation) -> DisplayData:
     return table(("cell", "time", "from", "message"), rows, kind="history", numbers=_NUMBERS)
 
 
-def usage(conversations: Iterable[NotebookConversation]) -> DisplayData:
+def _usage(conversations: Iterable[NotebookConversation]) -> DisplayData:
     """Shows the tokens and cost of models' replies, except cached ones; an unknown price adds nothing to the cost."""
     sums: dict[tuple[str, int, str], list[float]] = defaultdict(lambda: [0, 0, 0.0, 0])
     for chat in conversations:

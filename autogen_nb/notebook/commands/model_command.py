@@ -1,55 +1,83 @@
 """``%autogen model`` shows, sets or removes the model, its server and key; ``%autogen models`` lists models."""
 
+import asyncio
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from autogen_nb.core.text.visible_text import visible
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.models.config.address import checked_url, host_of, server_of
 from autogen_nb.models.config.local_servers import LocalServer, LocalServers
-from autogen_nb.models.config.model_connection import known_models
+from autogen_nb.models.config.model_connection import ModelConnection, known_models
 from autogen_nb.models.config.providers import Provider, provider_of
 from autogen_nb.models.config.server_check import models_of_keys
-from autogen_nb.notebook.asking.person import ModelForm
+from autogen_nb.notebook.asking.person import AbsentPerson, ModelForm
+from autogen_nb.notebook.commands.command import CommandContext, argument, command
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
-from autogen_nb.notebook.view.status_line import did_you_mean
 from autogen_nb.run import engine
-
-VERBS = ("set", "forget")
 
 _MOST_MODELS = 50
 _WAYS = "`%autogen model set` opens a form to change it; `-m NAME` sets another model for one cell."
 _NO_MODEL = "No model is set up: `%autogen model set` opens a form; a cell that needs a model also opens it."
 
 
-def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> DisplayData:
-    if list(words) == ["forget"]:
-        setting.forget()
-        return _shown(setting, environ, "The answers of the model form are deleted, for all notebooks.")
-    if words:
-        hint = did_you_mean(words[0], VERBS, f"the commands are {', '.join(VERBS)}")
-        raise ConfigError(f"%autogen model has no {' '.join(words)!r}; {hint}")
-    return _shown(setting, environ)
+@command("shows the model, its server, and the setting that selects them")
+async def model(context: CommandContext) -> None:
+    context.show(model_table(context.notebook.model_setting, os.environ))
 
 
-def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> ModelForm:
-    rest, initial = list(words), setting.proposal(None, environ)
-    if "--url" in rest:
-        index = rest.index("--url")
-        url = checked_url(rest[index + 1] if index + 1 < len(rest) else "", "--url") or ""
-        same = server_of(url) == server_of(initial.base_url)
-        initial = replace(initial, base_url=url) if same else replace(initial, base_url=url, api_key=None, model="")
-        del rest[index : index + 2]
-    if len(rest) > 1 or any(word.startswith("-") for word in rest):
-        # A key in a cell would be saved with the notebook.
-        raise ConfigError("%autogen model set takes a model's name and --url; the key is typed in the form")
+@command(
+    "opens the form for the model, its server and key",
+    argument("name", nargs="?", metavar="NAME"),
+    argument("--url", metavar="URL", help="the server's address; the key is typed in the form"),
+    name="model set",
+)
+async def set_model(context: CommandContext, name: str | None, url: str | None) -> None:
+    setting = context.notebook.model_setting
+    form = form_for(name, url, setting.proposal(None, os.environ))
+    with context.stage() as stage:
+        if isinstance(stage.person, AbsentPerson):
+            raise ConfigError("nobody is there to fill in a form: set OPENAI_API_KEY, or OPENAI_BASE_URL, or use -m")
+        try:
+            connection = await stage.ask(lambda person: person.connection(form))
+        except ChatUnfinished:
+            stage.view.note("Nothing was changed.")
+            return
+        remark = await context.result(asyncio.to_thread(setting.use_form, connection, os.environ))
+        if remark:
+            stage.view.note(remark, tone="warning")
+        stage.view.add(*model_table(setting, os.environ))
+
+
+@command("deletes the answers of the form; the environment selects the model again", name="model forget")
+async def forget_model(context: CommandContext) -> None:
+    setting = context.notebook.model_setting
+    setting.forget()
+    context.show(model_table(setting, os.environ, "The answers of the model form are deleted, for all notebooks."))
+
+
+@command("lists the configured models, and the models that this machine serves")
+async def models(context: CommandContext) -> None:
+    # The command is the person's consent to scan local ports and to ask the providers of keys.
+    listed = asyncio.to_thread(list_models, context.notebook, os.environ, LocalServers())
+    context.show(await context.result(listed))
+
+
+def form_for(name: str | None, url: str | None, initial: ModelConnection) -> ModelForm:
+    if url is not None:
+        address = checked_url(url, "--url") or ""
+        same = server_of(address) == server_of(initial.base_url)
+        changes: dict[str, Any] = {} if same else {"api_key": None, "model": ""}
+        initial = replace(initial, base_url=address, **changes)
     head = "Which model should cells use by default?"
-    return ModelForm(head, replace(initial, model=rest[0]) if rest else initial, offline=False, stop="Change nothing")
+    return ModelForm(head, replace(initial, model=name) if name else initial, offline=False, stop="Change nothing")
 
 
-def _shown(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -> DisplayData:
+def model_table(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -> DisplayData:
     remarks = [first, setting.recall(environ), setting.drop_if_replaced(environ)]
     rows = setting.rows(environ)
     if failure := setting.failure_of(setting.choose(None, environ)):
@@ -63,12 +91,7 @@ def _shown(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -
     return stacked(*parts)
 
 
-def list_models(
-    words: Sequence[str], notebook: Notebook, environ: Mapping[str, str], servers: LocalServers
-) -> DisplayData:
-    """Lists the models; the command is the user's consent to scan local ports and to ask the providers of keys."""
-    if words:
-        raise ConfigError(f"%autogen models takes no arguments; remove {' '.join(words)!r}")
+def list_models(notebook: Notebook, environ: Mapping[str, str], servers: LocalServers) -> DisplayData:
     form_connection = notebook.model_setting.form_connection
     models = known_models("" if form_connection else notebook.defaults.model, form_connection, environ)
     here = servers.listening()

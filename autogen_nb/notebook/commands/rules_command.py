@@ -1,43 +1,59 @@
 """``%autogen rules``: lists, adds and revokes saved rules."""
 
-from collections.abc import Callable, Sequence
+from argparse import PARSER
+from collections.abc import Sequence
 from pathlib import Path
 
 from autogen_nb.core.policy.rules import Rule, parse
 from autogen_nb.errors import ConfigError
-from autogen_nb.human.rules_file import RulesFile, SavedRule
+from autogen_nb.human.rules_file import SavedRule
+from autogen_nb.notebook.asking.person import REVOKE
+from autogen_nb.notebook.commands.command import YES, CommandContext, argument, command
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
-from autogen_nb.notebook.view.status_line import did_you_mean
 
 _EXAMPLE = "network api.example.org"
 _ALL = "`%autogen rules` lists them"
-VERBS = ("list", "add", "remove", "clear")
+_RULE = argument("words", nargs=PARSER, metavar="RULE")
 
 
-def execute(words: Sequence[str], rules: RulesFile, folder: Path, confirm: Callable[[str], bool]) -> DisplayData:
-    verb, *rest = words or ["list"]
-    match verb:
-        case "list" if not rest:
-            return _list(rules.saved_rules())
-        case "add" if rest:
-            rule = _read(rest, folder)
-            if not rules.add(rule):
-                return line(f"This rule already exists: {rule.words}.")
-            way_back = f"`%autogen rules remove {rule}` revokes it."
-            said = f"From now on, in all of your notebooks: {rule.words}."
-            return line(" ".join(filter(None, (said, rule.warning, way_back))))
-        case "remove" if rest:
-            rule = _find_rule(rest, rules.saved_rules(), folder)
-            if not rules.remove(rule):
-                raise ConfigError(f"there is no rule {str(rule)!r}; {_ALL}")
-            return line(f"Revoked: {rule.words}.")
-        case "clear" if rest in ([], ["--yes"]):
-            return _clear(rules, lambda question: bool(rest) or confirm(question))
-        case "add" | "remove":
-            raise ConfigError(f"%autogen rules {verb} needs a rule, such as: %autogen rules {verb} {_EXAMPLE}")
-        case _:
-            hint = did_you_mean(verb, VERBS, f"it has {', '.join(VERBS)}")
-            raise ConfigError(f"%autogen rules has no {' '.join(words)!r}; {hint}")
+@command("lists the effects that code may have without a question", name="rules list")
+async def rules(context: CommandContext) -> None:
+    context.show(_list(context.notebook.rules.saved_rules()))
+
+
+@command(f"allows an effect in all notebooks, such as: {_EXAMPLE}", _RULE, name="rules add", split=str.split)
+async def add_rule(context: CommandContext, words: Sequence[str]) -> None:
+    rule = _read(words, context.notebook.conversations.cwd)
+    if not context.notebook.rules.add(rule):
+        context.say(f"This rule already exists: {rule.words}.")
+        return
+    said = f"From now on, in all of your notebooks: {rule.words}."
+    way_back = f"`%autogen rules remove {rule}` revokes it."
+    context.say(" ".join(filter(None, (said, rule.warning, way_back))))
+
+
+@command("revokes a rule, or the rule with a number", _RULE, name="rules remove", split=str.split)
+async def remove_rule(context: CommandContext, words: Sequence[str]) -> None:
+    saved = context.notebook.rules
+    rule = _find_rule(words, saved.saved_rules(), context.notebook.conversations.cwd)
+    if not saved.remove(rule):
+        raise ConfigError(f"there is no rule {str(rule)!r}; {_ALL}")
+    context.say(f"Revoked: {rule.words}.")
+
+
+@command("revokes all rules", YES, name="rules clear")
+async def clear_rules(context: CommandContext, *, yes: bool) -> None:
+    saved = context.notebook.rules.rules()
+    if not saved:
+        context.say("There are no rules.")
+        return
+    count = "the one rule" if len(saved) == 1 else f"all {len(saved)} rules"
+    with context.stage() as stage:
+        if not (yes or await stage.ask(lambda person: person.choose(REVOKE, f"Revoke {count}?"))):
+            stage.view.note("Nothing was revoked.")
+            return
+        context.notebook.rules.remove(*saved)
+        stage.view.note(f"Revoked {count}.")
 
 
 def _list(saved: Sequence[SavedRule]) -> DisplayData:
@@ -53,17 +69,6 @@ def _list(saved: Sequence[SavedRule]) -> DisplayData:
         for number, saved_rule in enumerate(saved, 1)
     ]
     return table(("#", "rule", "what it does", "made"), rows, kind="rules", numbers={"#"})
-
-
-def _clear(rules: RulesFile, confirm: Callable[[str], bool]) -> DisplayData:
-    saved = rules.rules()
-    if not saved:
-        return line("There are no rules.")
-    count = "the one rule" if len(saved) == 1 else f"all {len(saved)} rules"
-    if not confirm(f"Revoke {count}? [y/n] "):
-        return line("Nothing was revoked.")
-    rules.remove(*saved)
-    return line(f"Revoked {count}.")
 
 
 def _read(words: Sequence[str], folder: Path) -> Rule:

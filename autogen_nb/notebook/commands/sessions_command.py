@@ -2,31 +2,46 @@
 
 from collections.abc import Sequence
 
-from autogen_nb.errors import ConfigError
+from autogen_nb.notebook.commands.command import CommandContext, argument, command
+from autogen_nb.notebook.commands.show_command import show_runs
+from autogen_nb.notebook.notebook import cell_view
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
 from autogen_nb.sessions import listing
-from autogen_nb.sessions.store import SessionStore
-
-ARGUMENTS = "[list [--all] | show NAME | search TEXT | rm NAME ...]"
 
 
-def execute(words: Sequence[str], store: SessionStore) -> DisplayData:
-    match words:
-        case [] | ["list"]:
-            return _listed(*listing.latest_rows(store, "%autogen sessions list --all"))
-        case ["list", "--all"]:
-            return _listed(list(listing.rows(store)))
-        case ["search", *text] if text:
-            if not (rows := list(listing.matches(store, " ".join(text)))):
-                return line(f"No session contains {' '.join(text)!r}.")
-            return table(listing.MATCH_HEADS, rows, kind="sessions")
-        case ["rm", *names] if names:
-            removed = [store.find(name) for name in names]
-            for name in removed:
-                store.remove(name)
-            return line(f"Removed: {', '.join(removed)}.")
-        case _:
-            raise ConfigError(f"the command is %autogen sessions {ARGUMENTS}")
+@command(
+    "lists the stored chats of all notebooks",
+    argument("--all", dest="is_all", action="store_true", help="each session; by default the latest"),
+    name="sessions list",
+)
+async def sessions(context: CommandContext, *, is_all: bool) -> None:
+    store = context.notebook.sessions.store
+    rows, note = (listing.rows(store), "") if is_all else listing.latest_rows(store, "%autogen sessions list --all")
+    context.show(_listed(list(rows), note))
+
+
+@command("shows the chat of a session", argument("name", metavar="NAME"), name="sessions show")
+async def show_session(context: CommandContext, name: str) -> None:
+    store = context.notebook.sessions.store
+    show_runs(store.read(store.find(name)).runs, cell_view(context.shell))
+
+
+@command("searches messages and printed text", argument("words", nargs="+", metavar="TEXT"), name="sessions search")
+async def search(context: CommandContext, words: Sequence[str]) -> None:
+    text = " ".join(words)
+    if rows := list(listing.matches(context.notebook.sessions.store, text)):
+        context.show(table(listing.MATCH_HEADS, rows, kind="sessions"))
+    else:
+        context.say(f"No session contains {text!r}.")
+
+
+@command("removes sessions", argument("names", nargs="+", metavar="NAME"), name="sessions rm")
+async def remove(context: CommandContext, names: Sequence[str]) -> None:
+    store = context.notebook.sessions.store
+    removed = [store.find(name) for name in names]
+    for name in removed:
+        store.remove(name)
+    context.say(f"Removed: {', '.join(removed)}.")
 
 
 def _listed(rows: Sequence[Sequence[str]], note: str = "") -> DisplayData:

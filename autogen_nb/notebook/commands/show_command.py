@@ -14,9 +14,6 @@ from autogen_nb.sessions.session import SessionRun
 _QUESTIONS, _ANSWERS = get_args(PersonAsked), get_args(PersonGiven)
 
 EMPTY = "There is nothing to show: no %%autogen cell of this chat has run."
-NOT_ENDED = (
-    "This chat has not ended. To continue it, run its cell again, or `%autogen show` in a cell without other lines."
-)
 
 
 def show_runs(runs: Iterable[CellRun | SessionRun], view: CellView) -> None:

@@ -34,6 +34,10 @@ class PlainCellView(PlainView):
         del kind
         self.line(plain(f"{status_line.MARK[tone]}{text}"))
 
+    def add(self, data: dict[str, Any], metadata: dict[str, Any]) -> None:
+        del metadata
+        self.line(plain(data["text/plain"]))
+
     def decide(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> None:
         if line := decision_text(answer, question, clock):
             self.note(line)

@@ -1,0 +1,143 @@
+"""The grammar of ``%autogen``: a command is an async function with a name, a help text and arguments by argparse.
+
+A command may ask questions. In a cell of its own it is awaited, so that the notebook's loop handles clicks; elsewhere,
+it blocks the kernel's thread.
+"""
+
+import argparse
+import shlex
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NoReturn, TypeVar
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from autogen_nb import run
+from autogen_nb.errors import ConfigError
+from autogen_nb.notebook.conversations import NotebookConversation
+from autogen_nb.notebook.notebook import CellStage, Notebook
+from autogen_nb.notebook.rendering import tables_html
+from autogen_nb.notebook.rendering.tables_html import DisplayData
+from autogen_nb.settings import Settings
+
+T = TypeVar("T")
+
+_HELP_WIDTH = 78
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """The notebook of a command, and what the command may do in its cell.
+
+    `run_cell` runs a chat with settings as the cell with an id ("" for the present cell).
+    """
+
+    shell: InteractiveShell
+    notebook: Notebook
+    waits: run.Waits
+    stage: Callable[[], AbstractContextManager[CellStage]]
+    run_cell: Callable[[Settings, str], Awaitable[None]]
+
+    async def result(self, work: Coroutine[Any, Any, T]) -> T:
+        return await run.result(work, waits=self.waits)
+
+    def chat(self, name: str | None) -> NotebookConversation:
+        """The chat with the name, by default that of the last cell; raises ConfigError if there is none."""
+        chats = self.notebook.conversations
+        known_names = {chat.name for chat in chats}
+        if name is not None and name not in known_names:
+            raise ConfigError(f"there is no chat {name!r}; known are {', '.join(sorted(known_names)) or 'none yet'}")
+        return chats.latest if name is None else chats.named(name)
+
+    def started_chat(self, name: str | None) -> NotebookConversation:
+        """Like `chat`; raises ConfigError if a restart of the notebook's kernel has ended the chat."""
+        chat = self.chat(name)
+        if not chat.runs and (notice := self.notebook.sessions.remark(chat)):
+            raise ConfigError(notice)
+        return chat
+
+    def say(self, text: str, *, kind: str = "note") -> None:
+        self.show(tables_html.line(text, kind=kind))
+
+    def write(self, *lines: str) -> None:
+        print(*lines, sep="\n")  # noqa: T201  # the command's output
+
+    def show(self, displayed: DisplayData) -> None:
+        data, metadata = displayed
+        publisher: Any = self.shell.display_pub
+        publisher.publish(data=data, metadata=metadata)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        usage = " ".join(self.format_usage().removeprefix("usage: ").split())
+        raise ConfigError(f"{self.prog}: {message}; the command is {usage}")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    name: str
+    help: str
+    parser: argparse.ArgumentParser
+    split: Callable[[str], list[str]]
+    function: Callable[..., Awaitable[None]]
+
+    async def run(self, context: CommandContext, line: str) -> None:
+        """Runs the command with the arguments in a line."""
+        try:
+            words = self.split(line)
+        except ValueError as error:
+            raise ConfigError(f"%autogen {self.name} {line}: {str(error).lower()}") from None
+        await self.function(context, **vars(self.parser.parse_args(words)))
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The arguments of `add_argument`; `group` names those of which a line has at most one."""
+
+    flags: tuple[str, ...]
+    details: Mapping[str, Any]
+    group: str = ""
+
+
+def argument(*flags: str, group: str = "", **details: Any) -> Argument:
+    return Argument(flags, details, group)
+
+
+def whole_number(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"takes a whole number above 0, not {text!r}")
+    return int(text)
+
+
+CHAT = argument("-c", "--chat", metavar="CHAT", help="the chat; by default, that of the last cell")
+ONE_CHAT = (
+    argument("chat", nargs="?", metavar="CHAT", group="chat", default=argparse.SUPPRESS, help=CHAT.details["help"]),
+    argument("-c", "--chat", metavar="CHAT", group="chat", help="the same"),
+)
+YES = argument("--yes", action="store_true", help="asks no question")
+
+
+def command(
+    description: str, *arguments: Argument, name: str = "", split: Callable[[str], list[str]] = shlex.split
+) -> Callable[[Callable[..., Awaitable[None]]], Command]:
+    """Makes a command of a function, which gets the context and, by name, the arguments."""
+
+    def make(function: Callable[..., Awaitable[None]]) -> Command:
+        own_name = name or function.__name__
+        parser = _Parser(
+            f"%autogen {own_name}",
+            description=description,
+            add_help=False,
+            allow_abbrev=False,
+            formatter_class=partial(argparse.HelpFormatter, width=_HELP_WIDTH),
+        )
+        groups: defaultdict[str, Any] = defaultdict(parser.add_mutually_exclusive_group, {"": parser})
+        for each in arguments:
+            groups[each.group].add_argument(*each.flags, **each.details)
+        return Command(own_name, description, parser, split, function)
+
+    return make
