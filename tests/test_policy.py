@@ -103,9 +103,9 @@ def test_advice_without_a_person_is_what_the_policy_allows(lay: Lay, confirm: Co
     lay(f"[code]\nconfirm = '{confirm}'")
     question = ApprovalAsked("user", CodeBlock("python", "1"), reasons=("it deletes 'a'",))
 
-    with pytest.raises(NobodyThere, match=r"policy asks before .* code: .*where a person can answer") as one:
+    with pytest.raises(NobodyThere, match=r"policy: confirm .*where a person can answer") as one:
         NobodyToAsk().approve(question)
-    with pytest.raises(ConfigError, match=r"policy asks before") as two:
+    with pytest.raises(ConfigError, match=r"policy: confirm") as two:
         Settings.from_options("go").unattended()
 
     assert "never" not in f"{one.value}{two.value}"

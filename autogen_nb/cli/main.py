@@ -62,6 +62,8 @@ def _handle_error(error: BaseException) -> int:
             text, code = str(error), exit_codes.code_of(error)
         case KeyboardInterrupt() | click.Abort():
             text, code = "stopped", exit_codes.INTERRUPTED
+        case OSError() if error.filename is not None:
+            text, code = f"{str(error.filename)!r} cannot be used: {error.strerror}; name another", exit_codes.FAILED
         case _:
             text, code = f"{type(error).__name__}: {error} ({NAME} --debug ... shows where)", exit_codes.FAILED
     click.echo(f"{NAME}: {' '.join(text.split())}", err=True)

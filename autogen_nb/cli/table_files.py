@@ -1,10 +1,12 @@
 """Generates the code that reads table files, and runs it once to check the files before a kernel starts."""
 
+import csv
 import keyword
 import os
 import re
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -31,6 +33,7 @@ _SOURCES = {
 
 _LIBRARIES = {".xlsx": "openpyxl", ".xls": "xlrd", ".parquet": "pyarrow"}
 _START = 8_192
+_UNEVEN = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 _TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})  # names that the notebook or IPython uses
 
 
@@ -72,6 +75,9 @@ def _check(path: Path, source: str) -> None:
         raise ConfigError(f"{path} needs {library} to be read: {sys.executable} -m pip install {library}") from error
     except Exception as error:  # pandas raises many types of errors
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        if uneven := _UNEVEN.search(reason):
+            fewer, number, more = uneven.groups()
+            reason = f"line {number} has {more} fields, and earlier lines at most {fewer}; leave only the table's lines"
         raise ConfigError(f"{path} cannot be read as a table: {reason}") from error
     if not len(namespace["table"]):
         raise ConfigError(f"{path} has no rows")
@@ -90,13 +96,27 @@ def _source(path: Path) -> str:
         text = content.decode(encoding)[:_START]
     except UnicodeDecodeError:
         encoding, text = "cp1252", content[:_START].decode("cp1252", errors="replace")
-    separator = max(",;\t|", key=text.partition("\n")[0].count)
+    # A comment or a title without commas is above the header.
+    head = next(iter(re.findall(r"^(?!#).*[,;\t|].*", text, re.MULTILINE)), "")
+    separator = max(",;\t|", key=head.count)
+    skipped = _lines_above(text, separator)
     options = {
         f", sep={separator!r}": separator != ",",
+        f", skiprows={skipped}": skipped > 0,
         ", decimal=','": re.search(r";-?\d+,\d+[;\s]", text) is not None,
         f", encoding={encoding!r}": encoding != "utf-8-sig",
     }
     return f"pd.read_csv({{path}}{''.join(option for option, used in options.items() if used)}{{limit}})"
+
+
+def _lines_above(text: str, separator: str) -> int:
+    """The number of lines above the header: comments, titles and empty lines; 0 if most rows differ in length."""
+    rows = list(csv.reader(text.splitlines(), delimiter=separator))
+    sizes = [len(row) for row in rows]
+    usual, times = next(iter(Counter(sizes).most_common(1)), (0, 0))
+    above = sizes.index(usual) if 0 < len(sizes) <= 2 * times else 0
+    # A header may have one name less than the rows: it has no name for their first column.
+    return above if all(len(row) < usual - 1 or row[0].startswith("#") for row in rows[:above]) else 0
 
 
 def _name(stem: str, taken: set[str]) -> str:

@@ -40,7 +40,6 @@ from autogen_nb.settings import Settings
 from autogen_nb.trusted.held_folder import HeldFolder
 
 FILES = "autogen_files"
-_UNREAD = "set `confirm` to risky, or use a sandbox"
 _REACHED = "the budget is reached: {} are spent"
 
 
@@ -272,7 +271,7 @@ class _Nobody(NobodyToAsk):
 
 
 def _refusal(reasons: str) -> str:
-    usual = "to run it, use a sandbox, and set `confirm` to never" if reasons else _UNREAD
+    usual = "use a sandbox, and set `confirm` to never" if reasons else "set `confirm` to risky, or use a sandbox"
     way_out = run.policy().way_out(usual)
     return f"the code needs a person's approval, and nobody is there{reasons and f' ({reasons})'}; {way_out}"
 

@@ -77,8 +77,6 @@ class ChatCell:
             chat.move_to(self._where, self._notebook.defaults.where)
             chat.executor.kernel.rolls_back = self._settings.on_error == "rollback"
             model = self._limit_by_budgets(model, chat)
-            if remark:
-                self._view.note(remark)
             if not self._settings.new and (notice := self._notebook.sessions.remark(chat, self._stage.origin)):
                 self._view.note(f"{notice} This cell begins a new conversation.", tone="warning", kind="restart")
             if chat.busy:
@@ -92,6 +90,8 @@ class ChatCell:
             with _chat_folder(chat):
                 try:
                     cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
+                    if remark:
+                        self._view.note(remark)
                     number = chat.runs.index(cell_run) + 1
                     self._view.undo = f"%autogen undo --from {number} -c {shlex.quote(chat.name)}"
                     done = await self._converse(chat, cell_run, model)

@@ -36,7 +36,6 @@ _NO_MEMORY = (
     "To save memory, the agent's kernel has given up the checkpoint before {}: going back there runs the earlier "
     "blocks again."
 )
-_MOVED = "The person has replaced the kernel; its variables are lost."
 _DROPPED = "A new chat begins. The earlier one is deleted, because no model has answered it: {}"
 
 
@@ -211,7 +210,7 @@ class NotebookConversation:
             self._open()
             # The numbers of earlier blocks must not name checkpoints of the new kernel.
             self.executor.kernel.last_block = last_block
-            self.executor.notice = _MOVED if self.runs else ""
+            self.executor.notice = "The person replaced the kernel; its variables are lost." if self.runs else ""
         engine.call_soon(partial(self.kernels.touch, self))
         self._default = default
 
@@ -400,6 +399,7 @@ class Conversations:
         self.kernels = ChatKernels()
         self.folders = folders or ChatFolders(cwd)
         self._all: dict[str, NotebookConversation] = {}
+        self._renewed: tuple[NotebookConversation, NotebookConversation] | None = None
         self.current = "main"
         self._latest = self._begin(self.current, first_kernel)
 
@@ -430,9 +430,21 @@ class Conversations:
         self._all[old.name] = self._all.pop(name)
         return self.named(name), old.name
 
+    def take_back_renewal(self) -> None:
+        """Gives the previous conversation its name back if the new one has no run."""
+        renewed, self._renewed = self._renewed, None
+        if renewed is not None and not renewed[0].runs:
+            new, old = renewed
+            self.remove(new)
+            del self._all[old.name]
+            old.set_name(new.name)
+            self._all[old.name] = self._latest = old
+
     def restore(self, session: Session, runs: Sequence[CellRun], default: ExecutionTarget) -> NotebookConversation:
-        """Continues an earlier session under its name; another chat of the same name gets a new name."""
-        where = runs[-1].settings.target(default) if runs else default
+        """Continues an earlier session in the place that its cells chose; another chat of its name gets a new name."""
+        where = default
+        for run in runs:
+            where = run.settings.target(where)
         where.check(self.cwd)
         policy_file.policy().check_walls(where.sandbox, "this chat")
         chat, _ = self.renew(str(session.head["chat"]))
@@ -459,6 +471,7 @@ class Conversations:
         if tasks := self._drop_unanswered(options.chat or self.current):
             return self.named(options.chat), _DROPPED.format("; ".join(map(status_line.shortened, tasks)))
         chat, old_name = self.renew(options.chat)
+        self._renewed = (chat, self._all[old_name]) if old_name else None
         renamed = f"A new chat begins. The earlier one is kept as `{old_name}`: `-c {old_name}` continues it."
         return chat, renamed if old_name else ""
 

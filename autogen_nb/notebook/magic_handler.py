@@ -153,7 +153,10 @@ class MagicHandler:
             )
             say = partial(self._context(waits).say, kind="kernel")
             self.conversations.kernels.say_in(copy_context(), say)
-            await ChatCell(stage, settings, where).run()
+            try:
+                await ChatCell(stage, settings, where).run()
+            finally:
+                self.conversations.take_back_renewal()
 
     def _channel(self, waits: run.Waits) -> QuestionChannel:
         channel = question_channel(self._shell, blocks=waits == "sync")

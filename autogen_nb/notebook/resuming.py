@@ -21,7 +21,6 @@ from autogen_nb.sessions.session import CodeStep, InputsStep, Session, Step
 
 _FRESH = "The notebook's kernel was restarted; the variables of the earlier blocks are lost."
 _RAN_AGAIN = "The kernel was restarted, and the earlier blocks ran again."
-_UNENDED = "The block had not ended when the notebook's kernel ended, and the person did not run it again."
 _LISTED = 12
 _SHORT = 60
 _ASKING = re.compile(r"\b(input|getpass)\(")
@@ -75,10 +74,9 @@ def take_back_approvals(session: Session) -> None:
 
 async def ask_about_unended(stage: CellStage, chat: NotebookConversation) -> None:
     """Asks before the block that was running when its kernel ended runs again, for example an endless loop."""
-    log = chat.runs[-1].log
-    purpose = "go on, although it had not ended when its kernel did"
-    if isinstance(asked := log[-1], CodeAsked) and not await agrees(stage, chat.name, [(asked, ())], purpose):
-        log.append(CodeRan(INTERRUPTED, note=_UNENDED))
+    asked, purpose = chat.runs[-1].last, "go on, although it had not ended when its kernel did"
+    if isinstance(asked, CodeAsked) and not await agrees(stage, chat.name, [(asked, ())], purpose):
+        chat.runs[-1].log.append(CodeRan(INTERRUPTED, note="It had not ended, and the person did not run it again."))
 
 
 async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) -> None:

@@ -24,6 +24,9 @@ GERMAN = "place;day;warm\nKöln;2024-01-01;1,5\nUlm;2024-01-02;2,5\n"
         ("wetter.csv", GERMAN.encode(), "wetter = pd.read_csv('wetter.csv', sep=';', decimal=',')"),
         ("w.csv", GERMAN.encode("cp1252"), "w = pd.read_csv('w.csv', sep=';', decimal=',', encoding='cp1252')"),
         ("w.csv", PLAIN.encode("utf-16"), "w = pd.read_csv('w.csv', encoding='utf-16')"),
+        ("w.csv", f"# of 2024\n# by Ann\n{PLAIN}".encode(), "w = pd.read_csv('w.csv', skiprows=2)"),
+        ("w.csv", f"Weather\n2024\n\n{PLAIN}".encode(), "w = pd.read_csv('w.csv', skiprows=3)"),
+        ("w.csv", f"2024\n\n{GERMAN}".encode(), "w = pd.read_csv('w.csv', sep=';', skiprows=2, decimal=',')"),
         ("2024.csv", PLAIN.encode(), "table_2024 = pd.read_csv('2024.csv')"),
         ("class.csv", PLAIN.encode(), "class_table = pd.read_csv('class.csv')"),
         (
@@ -33,7 +36,7 @@ GERMAN = "place;day;warm\nKöln;2024-01-01;1,5\nUlm;2024-01-02;2,5\n"
         ),
         ("x.json", b'[{"warm": 1.5, "place": "K\xc3\xb6ln"}, {"warm": 2.5}]', "x = pd.read_json('x.json')"),
     ],
-    ids=["plain", "mark", "tabs", "semicolons", "cp1252", "utf-16", "digits", "keyword", "lines", "json"],
+    ids="plain mark tabs semicolons cp1252 utf-16 comments titles title digits keyword lines json".split(),
 )
 def test_a_file_is_read_as_what_it_is(
     name: str, content: bytes, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -68,13 +71,25 @@ def test_two_files_of_one_name_are_two_variables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"", "No columns"), (b"a,b\n", "has no rows"), (b"\x89PNG\0", "is not text"), (b"a,b\n1\n1,2,3\n", "as a table")],
+    [
+        (b"", "No columns"),
+        (b"a,b\n", "has no rows"),
+        (b"\x89PNG\0", "is not text"),
+        (b"a,b\n1\n1,2,3\n", "as a table: line 3 has 3 fields, and"),
+    ],
 )
 def test_invalid_table_is_reported(content: bytes, reason: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(content)
 
     with pytest.raises(ConfigError, match=reason):
         tables([tmp_path / "t.csv"], tmp_path)
+
+
+@pytest.mark.parametrize("text", ["#,place\n1,Ulm\n", "place\nUlm,2\nBonn,3\n", "place,day\nUlm,2,3\nBonn,3,4\n"])
+def test_header_is_not_taken_for_a_line_above_it(text: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(text)
+
+    assert "skiprows" not in tables([tmp_path / "t.csv"], tmp_path)[0].source
 
 
 def notebook(text: str) -> Any:

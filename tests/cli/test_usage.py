@@ -80,3 +80,15 @@ def test_without_a_word_it_shows_its_help(capsys: pytest.CaptureFixture[str]) ->
 def test_debug_shows_where_an_error_came_from(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--debug", *RUN]) == 2
     assert "Traceback (most recent call last)" in capsys.readouterr().err
+
+
+# Root may enter any folder, but not use a file as one, or a name that is too long.
+@pytest.mark.parametrize("path", [["--out", "file/a.ipynb"], ["--out", "a.ipynb", "--data", f"{'x' * 300}.csv"]])
+def test_path_that_cannot_be_used_is_named(
+    path: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+
+    assert main([*RUN, "-m", "offline", "--confirm", "risky", *path]) == 1
+    assert re.fullmatch(r"autogen-nb: '.*' cannot be used: .*; name another\n", capsys.readouterr().err)

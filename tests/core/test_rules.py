@@ -243,3 +243,9 @@ def test_hosts(host: str, allowed: bool) -> None:
 def test_no_host_at_all() -> None:
     with pytest.raises(ConfigError, match="allowed: none"):
         parse_policy("[models]\nhosts = []").check_host("api.openai.com")
+
+
+@pytest.mark.parametrize("rule", ["process bash", "process /usr/bin/python3", "process env", "process sudo"])
+def test_rule_for_a_program_that_runs_any_code_has_a_warning(rule: str) -> None:
+    assert parse(rule).warning
+    assert not parse(f"{rule} --version").warning

@@ -124,7 +124,7 @@ def test_a_failed_row_says_why(client: Client, server: Server) -> None:
 
     assert list(table.status) == ["failed", "done"]
     assert "needs a person's approval, and nobody is there (writes /tmp/1" in table.error[0]
-    assert table.error[0].endswith("; to run it, use a sandbox, and set `confirm` to never")
+    assert table.error[0].endswith("; use a sandbox, and set `confirm` to never")
     assert (kept, sum(server.asked.values())) == (asked, asked + 1)
 
 

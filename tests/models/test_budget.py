@@ -69,7 +69,7 @@ def test_dollars_are_counted_by_the_servers_costs_and_the_models_price() -> None
 
 def test_dollars_need_a_price() -> None:
     inner = ScriptedModel(["x"])
-    with pytest.raises(ConfigError, match=r"price=\[prompt, completion\].*tokens"):
+    with pytest.raises(ConfigError, match=r"budget in tokens.*\"price\": \[prompt, completion\]"):
         budgeted(inner, Budget(dollars=1))
 
     assert isinstance(error_of(Budgeted(inner, Budget(dollars=1))), ConfigError)

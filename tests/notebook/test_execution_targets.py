@@ -61,7 +61,7 @@ def test_a_chat_moves_to_another_place_once_its_kernel_has_ended(fresh: FrontEnd
     assert "and so can this one after `%autogen kernel stop main`" in refused
     assert moved.about("stream") == ["False\n"]
     assert "kernel python3" in moved.about("end")[0]
-    assert "The person has replaced the kernel; its variables are lost." in str(model.requests[-1].body)
+    assert "The person replaced the kernel; its variables are lost." in str(model.requests[-1].body)
     assert undone.status == "ok", undone.error
 
 

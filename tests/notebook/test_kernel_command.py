@@ -71,7 +71,9 @@ def test_invalid_arguments_are_refused(fresh: FrontEnd) -> None:
 
 
 def test_help_explains_all_commands_and_each(fresh: FrontEnd) -> None:
-    every, help_of_undo, undo_help = (fresh.run(f"%autogen{words}").text for words in ("", " help undo", " undo --help"))
+    every, help_of_undo, undo_help = (
+        fresh.run(f"%autogen{words}").text for words in ("", " help undo", " undo --help")
+    )
 
     assert len(every.splitlines()) <= 40
     assert "%autogen undo              takes back cells of a chat" in every

@@ -99,6 +99,21 @@ def test_a_chat_stops_before_the_request_that_would_pass_its_budget(fresh: Front
     assert "OAI_CONFIG_LIST" in dollars.error
 
 
+@pytest.mark.parametrize("option", ["--budget 0.50", "-i lock", "-i missing", "--sandbox none --kernel missing"])
+def test_new_chat_that_cannot_begin_renames_none(fresh: FrontEnd, model: FakeOpenAI, option: str) -> None:
+    model.add("One.", "Two.")
+    fresh.run("import threading\nlock = threading.Lock()", "lock")
+    fresh.run("%%autogen\nCount.", "one")
+    failed = fresh.run(f"%%autogen --new {option}\nGo.", "two")
+    chats = fresh.run("%autogen chats", "chats").text
+    fresh.run("%%autogen\nGo on.", "three")
+
+    assert failed.status == "error"
+    assert "A new chat begins" not in failed.text
+    assert "main-1" not in chats
+    assert "Count." in str(model.requests[-1].body)
+
+
 @pytest.mark.parametrize(
     ("cell", "line"),
     [

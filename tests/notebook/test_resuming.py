@@ -1,6 +1,7 @@
 """``%autogen resume`` after the end of the notebook's kernel."""
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -119,6 +120,19 @@ def test_block_that_had_not_ended_runs_again_only_if_the_person_agrees(
     assert resumed.status == "ok", resumed.error
     assert (tmp_path / "runs").read_text() == "1"
     assert "the person did not run it again" in str(model.requests[-1].body["messages"][-1])
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_sandbox_of_an_earlier_cell_is_kept(model: FakeOpenAI, tmp_path: Path) -> None:
+    model.add(python("x = 41"), "Set.", "Fine.")
+    (tmp_path / "work").mkdir()
+    with opened(tmp_path / "work", model, tmp_path / "home") as front:
+        front.run("%%autogen --sandbox bwrap --confirm never\nSet x.", "one")
+        front.run("%%autogen\nGo on.", "two")
+        restart(front)
+        front.run("%autogen resume --yes", "resume")
+
+        assert "sandbox bwrap" in front.run("%autogen kernel status", "status").text
 
 
 BLOCKS = 12

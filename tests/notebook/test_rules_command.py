@@ -34,6 +34,8 @@ def test_rules_are_added_listed_and_revoked(rules: RulesFile) -> None:
     again = said(rules, "add network API.example.org")
     said(rules, "add write ../out")
     said(rules, "add process git status")
+    bash = said(rules, "add process bash")
+    said(rules, "remove process bash")
     listed = said(rules, "list")
     first = said(rules, "remove 1")
     second = said(rules, "remove write ../out")
@@ -41,6 +43,7 @@ def test_rules_are_added_listed_and_revoked(rules: RulesFile) -> None:
     assert none.startswith("There are no rules.")
     assert added.startswith("From now on, in all of your notebooks: always allow connections to api.example.org.")
     assert "already exists" in again
+    assert ". With it, bash runs any program or code, with all effects, unasked. `%autogen rules remove" in bash
     heads, *lines = listed.split("\n")
     assert heads.split() == ["#", "rule", "what", "it", "does", "made"]
     assert re.fullmatch(
@@ -49,15 +52,6 @@ def test_rules_are_added_listed_and_revoked(rules: RulesFile) -> None:
     assert first == "Revoked: always allow connections to api.example.org."
     assert second == "Revoked: always allow writing /home/ann/out."
     assert rules.rules() == (Rule("process", "git status"),)
-
-
-@pytest.mark.parametrize("rule", ["process bash", "process /usr/bin/python3", "process env", "process sudo"])
-def test_rule_for_a_program_that_runs_any_code_is_added_with_a_warning(rules: RulesFile, rule: str) -> None:
-    program = rule.split()[1]
-
-    assert f" With it, {program} runs any program or code, with all effects, unasked. " in said(rules, f"add {rule}")
-    assert "With it" not in said(rules, f"add {rule} --version")
-    assert str(rules.rules()[0]) == rule
 
 
 def test_clear_asks_first(rules: RulesFile) -> None:

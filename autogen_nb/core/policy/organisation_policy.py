@@ -15,13 +15,7 @@ Walls: TypeAlias = Literal["none", "bwrap", "docker"]
 WALLS: tuple[Walls, ...] = ("none", "bwrap", "docker")
 """Sandboxes, from the weakest to the strongest."""
 
-_UNATTENDED = "your organisation's policy asks before {} code: {}run this where a person can answer"
-_WAYS_OUT: Mapping[Confirm, str] = {
-    "risky": _UNATTENDED.format(
-        "risky", "set confirm to 'risky' (--confirm risky), allow more with `%autogen rules add`, or "
-    ),
-    "always": _UNATTENDED.format("all", ""),
-}
+_WAY_OUT = "set confirm to 'risky' (--confirm risky), allow more with `%autogen rules add`, or "
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +44,8 @@ class OrganisationPolicy:
 
     def way_out(self, usual: str) -> str:
         """What to do if code needs an answer and nobody is there; `usual` if the policy allows to ask nobody."""
-        return _WAYS_OUT.get(self.confirm, usual)
+        risky = _WAY_OUT if self.confirm == "risky" else ""
+        return usual if self.confirm == "never" else f"{self.text}: {risky}run this where a person can answer"
 
     def suffices(self, walls: Walls) -> bool:
         return WALLS.index(walls) >= WALLS.index(self.sandbox)

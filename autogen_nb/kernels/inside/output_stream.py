@@ -41,12 +41,9 @@ def install(kernel: Any) -> None:
         kernel._execute_sleep = 0
 
 
-def _schedule(thread: Any, schedule: Callable[[Callable[[], None]], None], work: Callable[[], None]) -> None:
+def _schedule(thread: Any, schedule: Callable[[Any], object], work: Callable[[], object]) -> object:
     # ipykernel's thread wakes itself through a pipe for each message, and would wait for ever once the pipe is full.
-    if threading.current_thread() is thread.thread:
-        work()
-    else:
-        schedule(work)
+    return work() if threading.current_thread() is thread.thread else schedule(work)
 
 
 def _speed_up(stream: Any) -> None:
@@ -115,16 +112,12 @@ class FastStream(OutStream):  # type: ignore[misc]  # as above
         super().flush()
 
     def _schedule_flush(self) -> None:
+        """Called after a write; waits if much is unsent, since the thread cannot keep up with code without a pause."""
         super()._schedule_flush()
-        # The thread needs the lock that `_read_pipe` holds.
-        if not self._is_reading:
-            self._hold_back()
-
-    def _hold_back(self) -> None:
-        """Waits if much is unsent; while code writes without a pause, the thread cannot keep up, and memory fills."""
         with self._buffer_lock:
             unsent = sum(buffer.tell() for buffer in self._buffers.values())
-        if unsent > _MAX_UNSENT:
+        # The thread needs the lock that `_read_pipe` holds.
+        if unsent > _MAX_UNSENT and not self._is_reading:
             super().flush()
 
     def _flush(self) -> None:
@@ -153,7 +146,7 @@ class FastStream(OutStream):  # type: ignore[misc]  # as above
                 self.write(data.decode(errors="replace"))
                 self._is_reading = False
         if data:
-            self._hold_back()
+            self._schedule_flush()
             # The kernel's log has the last words of a process that dies.
             os.write(self._original_stdstream_copy, data)
 

@@ -27,9 +27,8 @@ async def add_rule(context: CommandContext, words: Sequence[str]) -> None:
     if not context.notebook.rules.add(rule):
         context.say(f"This rule already exists: {rule.words}.")
         return
-    said = f"From now on, in all of your notebooks: {rule.words}."
-    way_back = f"`%autogen rules remove {rule}` revokes it."
-    context.say(" ".join(filter(None, (said, rule.warning, way_back))))
+    way_back = f"{rule.warning} `%autogen rules remove {rule}` revokes it.".lstrip()
+    context.say(f"From now on, in all of your notebooks: {rule.words}. {way_back}")
 
 
 @command("revokes a rule, or the rule with a number", _RULE, name="rules remove", split=str.split)
