@@ -221,6 +221,17 @@ def test_table_that_its_file_does_not_give_any_more_is_in_a_data_file(
     assert export(fresh, "out.py").endswith(f"`out.py`, `{data_files(folder)[0]}`{SAME}")
 
 
+def test_page_names_a_value_that_no_data_file_can_hold(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
+    fresh.run("class Model: pass\nmodel = Model()", "model")
+    chat(fresh, model, python("print(type(model))"), "Shown.", options="-i model")
+
+    refused = fresh.run("%autogen export out.py --yes", "export").error
+    export(fresh, "out.md")
+
+    assert "a file cannot hold `model`" in refused
+    assert "Variables of the notebook:\n\n- `model`\n" in (folder / "out.md").read_text()
+
+
 def test_script_with_syntax_of_ipython_runs_in_ipython(
     fresh: FrontEnd, model: FakeOpenAI, folder: Path, tmp_path: Path
 ) -> None:
