@@ -34,6 +34,9 @@ _SOURCES = {
 _LIBRARIES = {".xlsx": "openpyxl", ".xls": "xlrd", ".parquet": "pyarrow"}
 _START = 8_192
 _UNEVEN = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+_NUMBER = re.compile(r"\s*[-+]?\d[\d.,]*(e[-+]?\d+)?\s*", re.IGNORECASE)
+_MISSING = frozenset({"", "-", "?", "n/a", "na", "nan", "none", "null", "unknown"})
+_MOST_HEADS = 3
 _TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})  # names that the notebook or IPython uses
 
 
@@ -99,24 +102,37 @@ def _source(path: Path) -> str:
     # A comment or a title without commas is above the header.
     head = next(iter(re.findall(r"^(?!#).*[,;\t|].*", text, re.MULTILINE)), "")
     separator = max(",;\t|", key=head.count)
-    skipped = _lines_above(text, separator)
+    rows = list(csv.reader(text.splitlines(), delimiter=separator))
+    skipped = _lines_above(rows)
+    heads = _header_rows([row for row in rows[skipped:] if row])
     options = {
         f", sep={separator!r}": separator != ",",
         f", skiprows={skipped}": skipped > 0,
+        f", header={[*range(heads)]}": heads > 1,
         ", decimal=','": re.search(r";-?\d+,\d+[;\s]", text) is not None,
         f", encoding={encoding!r}": encoding != "utf-8-sig",
     }
     return f"pd.read_csv({{path}}{''.join(option for option, used in options.items() if used)}{{limit}})"
 
 
-def _lines_above(text: str, separator: str) -> int:
+def _lines_above(rows: Sequence[Sequence[str]]) -> int:
     """The number of lines above the header: comments, titles and empty lines; 0 if most rows differ in length."""
-    rows = list(csv.reader(text.splitlines(), delimiter=separator))
     sizes = [len(row) for row in rows]
     usual, times = next(iter(Counter(sizes).most_common(1)), (0, 0))
     above = sizes.index(usual) if 0 < len(sizes) <= 2 * times else 0
     # A header may have one name less than the rows: it has no name for their first column.
     return above if all(len(row) < usual - 1 or row[0].startswith("#") for row in rows[:above]) else 0
+
+
+def _header_rows(rows: Sequence[Sequence[str]]) -> int:
+    """The number of header rows, such as names and units; above several columns of numbers, only these are texts."""
+    for count_of_heads, row in enumerate(rows[: _MOST_HEADS + 1]):
+        if any(map(_NUMBER.fullmatch, row)):
+            numbers = [at for at, cell in enumerate(row) if _NUMBER.fullmatch(cell)]
+            last = rows[count_of_heads - 1]
+            named = len(row) == len(last) and all(last[at].strip().lower() not in _MISSING for at in numbers)
+            return count_of_heads if count_of_heads > 1 and len(numbers) > 1 and named else 1
+    return 1
 
 
 def _name(stem: str, taken: set[str]) -> str:

@@ -55,6 +55,31 @@ def test_a_file_is_read_as_what_it_is(
     assert read["place"][0] == "Köln"
 
 
+@pytest.mark.parametrize(
+    ("content", "heads"),
+    [
+        ("place,warm,wet\n,°C,mm\nKöln,1.5,3\nUlm,2.5,4\n", 2),
+        ("place,air,air,rain\n,warm,cold,sum\n,°C,°C,mm\nKöln,1.5,0.5,3\nUlm,2,1,4\n", 3),
+        ("place,warm,wet\nKöln,,\nUlm,2.5,4\n", 1),
+        ("place,warm,wet\nKöln,n/a,NA\nUlm,2.5,4\n", 1),
+        ("place,warm\nKöln,mild\nUlm,2.5\n", 1),
+        ("place,day\nKöln,Monday\nUlm,Tuesday\n", 1),
+        ("place,2024,2025\nKöln,1.5,2.5\nUlm,2.5,3.5\n", 1),
+    ],
+    ids="units three empty missing one-column texts years".split(),
+)
+def test_header_rows_are_no_data(content: str, heads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("w.csv").write_text(content)
+    (table,) = tables([Path("w.csv")], Path())
+
+    namespace: dict[str, Any] = {"pd": pd}
+    exec(table.source, namespace)
+    assert namespace["w"].columns.nlevels == heads
+    assert len(namespace["w"]) == content.count("\n") - heads
+    assert heads == 1 or {dtype.kind for dtype in namespace["w"].dtypes[1:]} == {"f", "i"}
+
+
 def test_two_files_of_one_name_are_two_variables(tmp_path: Path) -> None:
     for folder in ("a", "b", "out"):
         (tmp_path / folder).mkdir()
