@@ -275,11 +275,6 @@ def approved_each_block(events: Iterable[Recorded]) -> bool:
     )
 
 
-def confirm(what: str) -> bool:
-    """Asks for confirmation; `what` describes the action and the expected answer."""
-    return _ask_line(what).strip().lower() in ("y", "yes")
-
-
 def _ask_connection(stored: ModelConnection) -> ModelConnection:
     default = shown_url(stored.base_url or OPENAI_URL)
     url = revealed(_ask_line(f"Base URL [{default}]: ").strip() or default, stored.base_url)
