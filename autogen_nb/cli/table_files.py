@@ -126,12 +126,12 @@ def _lines_above(rows: Sequence[Sequence[str]]) -> int:
 
 def _header_rows(rows: Sequence[Sequence[str]]) -> int:
     """The number of header rows, such as names and units; above several columns of numbers, only these are texts."""
-    for count_of_heads, row in enumerate(rows[: _MOST_HEADS + 1]):
+    for heads, row in enumerate(rows[: _MOST_HEADS + 1]):
         if any(map(_NUMBER.fullmatch, row)):
             numbers = [at for at, cell in enumerate(row) if _NUMBER.fullmatch(cell)]
-            last = rows[count_of_heads - 1]
+            last = rows[heads - 1]
             named = len(row) == len(last) and all(last[at].strip().lower() not in _MISSING for at in numbers)
-            return count_of_heads if count_of_heads > 1 and len(numbers) > 1 and named else 1
+            return heads if heads > 1 and len(numbers) > 1 and named else 1
     return 1
 
 

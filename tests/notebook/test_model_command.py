@@ -169,6 +169,7 @@ def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:
         ("model all", "has no 'all'; it has set, forget"),
         ("model forget all", "unrecognized arguments: all; the command is %autogen model forget"),
         ("model set --key sk-1", "unrecognized arguments: --key; the command is %autogen model set"),
+        ("model set --key=sk-1", "unrecognized arguments: --key=…; the command is %autogen model set"),
         ("models all", "unrecognized arguments: all; the command is %autogen models"),
     ],
 )

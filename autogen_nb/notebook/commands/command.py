@@ -5,6 +5,7 @@ it blocks the kernel's thread.
 """
 
 import argparse
+import re
 import shlex
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -73,6 +74,8 @@ class CommandContext:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
+        # The value of an unknown option may be a key, which must not be in an output.
+        message = re.sub(r"=\S+", "=…", message)
         usage = " ".join(self.format_usage().removeprefix("usage: ").split())
         raise ConfigError(f"{self.prog}: {message}; the command is {usage}")
 
