@@ -113,7 +113,7 @@ async def retry(context: CommandContext, model: str | None, chat: str | None) ->
 
 
 @command(
-    "writes a chat as a notebook, script or page, after a check that its code has the same results",
+    "writes a chat as a notebook, script or page, and first checks its results",
     argument("file", metavar="FILE", help="ends in .ipynb, .py, .md or .html"),
     CHAT,
     argument("--yes", action="store_true", help="runs the code in a new kernel without a question"),
