@@ -58,10 +58,18 @@ def peak() -> int:
 
 @pytest.mark.torture
 @pytest.mark.parametrize(
-    "way", ["print(piece)", "sys.stderr.write(piece); print(piece)", "os.write(1, piece.encode())"]
+    "way",
+    [
+        "print(piece)",
+        "sys.stderr.write(piece); print(piece)",
+        "os.write(1, piece.encode())",
+        "os.system('yes'); break",
+        "subprocess.run(['yes'])",
+    ],
 )
 def test_a_flood_of_large_pieces_ends_at_the_limit_and_keeps_the_variables(chat: Agent, way: str) -> None:
-    code = f"import os, sys\nprint('first', flush=True)\npiece = 'x' * 1_000_000\nfor _ in range(10_000): {way}"
+    prepare = "import os, subprocess, sys\nprint('first', flush=True)\npiece = 'x' * 1_000_000\n"
+    code = f"{prepare}for _ in range(10_000): {way}"
     outputs = BoundedOutputs()
 
     async def flood() -> RunEnded:

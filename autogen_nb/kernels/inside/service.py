@@ -17,6 +17,9 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
+import zmq
+
+_MAX_QUEUED_MESSAGES = 64
 _DIGEST_SECONDS = 0.2
 _CONNECT_SECONDS = 10
 _DRAW_SECONDS = 10
@@ -69,7 +72,7 @@ def show_charts(formatter: Any, draw: tuple[str, ...]) -> None:
 
 def connect(kernel: Any) -> None:
     """Configures the kernel's sockets and loop; a woken checkpoint has new ones."""
-    _queue_without_limit(kernel)
+    _wait_for_reader(kernel)
     _wake_on_signals()
 
 
@@ -221,11 +224,13 @@ def _shell() -> Any:
     return get_ipython()
 
 
-def _queue_without_limit(kernel: Any) -> None:
+def _wait_for_reader(kernel: Any) -> None:
+    """Makes the output wait while its queue is full. ZMQ would drop messages, such as the idle status."""
     thread = getattr(kernel, "iopub_thread", None)
     if thread is not None:
         # Only the thread of a ZMQ socket may use the socket.
-        thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
+        thread.schedule(lambda: thread.socket.set_hwm(_MAX_QUEUED_MESSAGES))
+        thread.schedule(lambda: thread.socket.setsockopt(zmq.XPUB_NODROP, 1))
 
 
 def _local_page(iframe: Any) -> str:
