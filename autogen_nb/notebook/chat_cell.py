@@ -47,9 +47,9 @@ from autogen_nb.notebook.cell_model import choose_model
 from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
-from autogen_nb.notebook.view import status_line
 from autogen_nb.run import heartbeat, policy, result
 from autogen_nb.settings import Settings
+from autogen_nb.views import in_words
 
 T = TypeVar("T")
 
@@ -376,7 +376,7 @@ class ChatCell:
             if data := [variable for variable in new if variable.data]:
                 line, way = variable_choice.new_variables_line(data, self._name_for_commands(chat))
                 tip = way if self._notebook.tip("pull") else ""
-                self._view.note(status_line.joined(line, tip))
+                self._view.note(in_words.joined(line, tip))
 
     def _name_for_commands(self, chat: NotebookConversation) -> str | None:
         # Without a name, commands mean the chat of the last cell, which may be another one by then.

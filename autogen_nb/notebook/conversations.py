@@ -21,12 +21,12 @@ from autogen_nb.kernels.transfer.shared_variables import SharedVariables
 from autogen_nb.kernels.transfer.variable_transfer import TransferRecord
 from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
 from autogen_nb.notebook.chat_kernels import ChatKernels
-from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
 from autogen_nb.sessions.session import Session, SessionRun
 from autogen_nb.sessions.table_reads import table_reads
 from autogen_nb.settings import Settings
 from autogen_nb.trusted import policy_file
+from autogen_nb.views import in_words
 
 if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
@@ -469,7 +469,7 @@ class Conversations:
         if not options.new:
             return self.named(options.chat), ""
         if tasks := self._drop_unanswered(options.chat or self.current):
-            return self.named(options.chat), _DROPPED.format("; ".join(map(status_line.shortened, tasks)))
+            return self.named(options.chat), _DROPPED.format("; ".join(map(in_words.shortened, tasks)))
         chat, old_name = self.renew(options.chat)
         self._renewed = (chat, self._all[old_name]) if old_name else None
         renamed = f"A new chat begins. The earlier one is kept as `{old_name}`: `-c {old_name}` continues it."

@@ -36,11 +36,11 @@ from autogen_nb.notebook.asking.person import AbsentPerson, Person
 from autogen_nb.notebook.cell_model import choose_model
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering import chat_html, styles, tables_html
-from autogen_nb.notebook.view import status_line
-from autogen_nb.notebook.view.plain_cell import PlainCellView
 from autogen_nb.notebook.view.slots import Content, Slot
 from autogen_nb.run import heartbeat
 from autogen_nb.settings import OPTIONS, Settings
+from autogen_nb.views import in_words
+from autogen_nb.views.plain_view import PlainCellView
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,7 @@ class RowsTable:
         latest, metadata = self._table(self.rows[-_LATEST:])
         failed = self._with("failed")[:_MOST_FAILED]
         more = self._table(failed)[0]["text/html"]
-        count = status_line.counted(len(self._with("failed")), "failed row", "failed rows")
+        count = in_words.counted(len(self._with("failed")), "failed row", "failed rows")
         head = f"{chat_html.sign('bad')} {escape(count)}"
         fold = chat_html.opened_by(head, more, style=styles.SUMMARY) if failed else ""
         html = chat_html.line(self.summary) + bar + latest["text/html"] + fold
@@ -122,8 +122,8 @@ class RowsTable:
         names = [*columns, "status", self._answer]
         cells = [
             [
-                *(status_line.shortened(str(row.get(name, ""))) for name in names[:-1]),
-                status_line.shortened(str(row["error"] or row[self._answer])),
+                *(in_words.shortened(str(row.get(name, ""))) for name in names[:-1]),
+                in_words.shortened(str(row["error"] or row[self._answer])),
             ]
             for row in rows
         ]
@@ -330,7 +330,7 @@ def _work(
                 stop()
 
         def human(number: int, task: str) -> Human:
-            title = f"Row {number + 1}: {status_line.shortened(task)}"
+            title = f"Row {number + 1}: {in_words.shortened(task)}"
             return _RowHuman(stage.person, title, put, runs_all)
 
         def run() -> Any:

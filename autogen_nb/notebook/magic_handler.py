@@ -26,13 +26,13 @@ from autogen_nb.notebook.commands.command import CommandContext
 from autogen_nb.notebook.commands.table import run_line
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.each_cell import run_each
-from autogen_nb.notebook.notebook import CellStage, CellView, Notebook, cell_view
+from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.options import read_options
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.team_cell import run_team, team_of
-from autogen_nb.notebook.view.notebook_view import NotebookView
-from autogen_nb.notebook.view.plain_cell import PlainCellView
+from autogen_nb.notebook.view.notebook_view import CellView, NotebookView, cell_view
 from autogen_nb.settings import Settings
+from autogen_nb.views.plain_view import PlainCellView
 
 
 class _OneLine(BaseException):

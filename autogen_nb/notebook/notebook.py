@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
@@ -20,8 +20,7 @@ from autogen_nb.notebook.asking.person import Person
 from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.model_setting import ModelSetting
-from autogen_nb.notebook.view.notebook_view import NotebookView
-from autogen_nb.notebook.view.plain_cell import PlainCellView, shows_only_text
+from autogen_nb.notebook.view.notebook_view import CellView
 from autogen_nb.run import Waits, interruptible
 from autogen_nb.settings import Settings
 
@@ -29,12 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
-CellView: TypeAlias = NotebookView | PlainCellView
-
-
-def cell_view(shell: Any, *, remark: str = "", **options: Any) -> CellView:
-    """Returns a view for the running cell's front end; `options` are those of a `NotebookView`."""
-    return PlainCellView(remark=remark) if shows_only_text(shell) else NotebookView(remark=remark, **options)
 
 
 @dataclass(slots=True)

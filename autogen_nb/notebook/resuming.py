@@ -16,8 +16,8 @@ from autogen_nb.notebook.asking.person import RESTORE
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.view import status_line
 from autogen_nb.sessions.session import CodeStep, InputsStep, Session, Step
+from autogen_nb.views import in_words
 
 _FRESH = "The notebook's kernel was restarted; the variables of the earlier blocks are lost."
 _RAN_AGAIN = "The kernel was restarted, and the earlier blocks ran again."
@@ -38,7 +38,7 @@ async def agrees(stage: CellStage, chat: str, asked: Iterable[Asked], purpose: s
     named = [(chat_html.block_title(block), _input_of(block, *each)) for each in asked for block in each[0].blocks]
     if not named:
         return True
-    lines = [f"{n}. `{status_line.shortened(title)}`{about}" for n, (title, about) in enumerate(named[:_LISTED], 1)]
+    lines = [f"{n}. `{in_words.shortened(title)}`{about}" for n, (title, about) in enumerate(named[:_LISTED], 1)]
     lines += [f"and {len(named) - _LISTED} more"] if len(named) > _LISTED else []
     count = "this block" if len(named) == 1 else f"these {len(named)} blocks"
     what = "\n".join([f"Run {count} of the chat {chat!r} in a new kernel, to {purpose}?", *lines])
@@ -93,7 +93,7 @@ async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) 
             await _copy_inputs(stage, chat, step)
             continue
         count = len(step.asked.blocks)
-        title = status_line.shortened(chat_html.block_title(step.asked.blocks[0]), _SHORT)
+        title = in_words.shortened(chat_html.block_title(step.asked.blocks[0]), _SHORT)
         view.set_status(f"running block {done + 1} of {total} again: {title}")
         ran = await run_again(
             step.asked,

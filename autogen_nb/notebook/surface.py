@@ -32,12 +32,11 @@ from autogen_nb.notebook.asking.person import TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.conversations import Origin
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.view.decision_line import PersonAsked
-from autogen_nb.notebook.view.notebook_view import NotebookView
-from autogen_nb.notebook.view.plain_cell import shows_only_text
+from autogen_nb.notebook.view.notebook_view import NotebookView, shows_only_text
 from autogen_nb.notebook.view.run_outputs import shown_as
 from autogen_nb.notebook.view.slots import Publish, publish_here
 from autogen_nb.run.surfaces import Describer
+from autogen_nb.views.decisions import PersonAsked
 from autogen_nb.views.plain_view import PlainView
 
 T = TypeVar("T")

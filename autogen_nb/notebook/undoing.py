@@ -15,9 +15,9 @@ from autogen_nb.notebook.asking.person import UNDO
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering.tables_html import table
-from autogen_nb.notebook.view import status_line
-from autogen_nb.notebook.view.plain_cell import PlainCellView
 from autogen_nb.sessions.session import Session
+from autogen_nb.views import in_words
+from autogen_nb.views.plain_view import PlainCellView
 
 _LISTED = 8
 _REDO = "`%autogen redo` brings {} back."
@@ -28,7 +28,7 @@ async def undo(stage: CellStage, chat: NotebookConversation, index: int, *, ask:
     check_idle(chat)
     runs = chat.runs[index:]
     if not runs:
-        count = status_line.counted(len(chat.runs), "cell", "cells")
+        count = in_words.counted(len(chat.runs), "cell", "cells")
         what = f"only {count}" if chat.runs else "no cell to take back"
         raise ConfigError(f"chat {chat.name!r} has {what}")
     if effects := lasting_effects(runs):
@@ -107,7 +107,7 @@ def branched(notebook: Notebook, chat: NotebookConversation, name: str, count: i
     if name in {each.name for each in notebook.conversations}:
         raise ConfigError(f"there is a chat {name!r} already; choose another name")
     if not 0 < count <= len(chat.runs):
-        raise ConfigError(f"chat {chat.name!r} has {status_line.counted(len(chat.runs), 'cell', 'cells') or 'no cell'}")
+        raise ConfigError(f"chat {chat.name!r} has {in_words.counted(len(chat.runs), 'cell', 'cells') or 'no cell'}")
     if chat.runs[count - 1].resumable:
         way = f"--at {count - 1} branches before it" if count > 1 else "run it to its end, or resume it, first"
         raise ConfigError(f"cell {count} of chat {chat.name!r} has not ended; {way}")
@@ -123,7 +123,7 @@ def check_idle(chat: NotebookConversation) -> None:
 
 
 def cell_names(runs: Sequence[CellRun]) -> str:
-    tasks = [f"“{status_line.shortened(each.task).removesuffix('.')}”" for each in runs]
+    tasks = [f"“{in_words.shortened(each.task).removesuffix('.')}”" for each in runs]
     return f"the cell {tasks[0]}" if len(tasks) == 1 else f"{len(tasks)} cells ({', '.join(tasks)})"
 
 

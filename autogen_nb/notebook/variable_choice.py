@@ -9,7 +9,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.inside.service import shape
 from autogen_nb.kernels.transfer.describe import in_units, size_of
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
-from autogen_nb.notebook.view.status_line import did_you_mean
+from autogen_nb.views.in_words import did_you_mean
 
 _NO_DATA = (ModuleType, type, FunctionType, BuiltinFunctionType, MethodType)
 _IPYTHON = frozenset({"In", "Out", "exit", "quit", "open", "get_ipython"})

@@ -1,21 +1,27 @@
-"""Describes tool calls, pictures and model details as text, which the caller must escape.
+"""Describes calls, pictures, models and numbers in one line or few, as text, which the caller must escape.
 
 Remote pictures are named but not loaded, because a request would tell their server who reads the chat.
 """
 
+import difflib
 import json
 import math
 import re
+from collections.abc import Iterable
 
 from autogen_nb.core.chats.speaker_selection import mentioned_names
+from autogen_nb.core.text.terminal_text import only_colours, without_colours
 from autogen_nb.core.text.visible_text import visible
-from autogen_nb.events import ModelReplied, SpeakerAsked, SpeakerGiven
-from autogen_nb.messages import FunctionCall
+from autogen_nb.effects import Effect
+from autogen_nb.events import ChatStarted, ModelReplied, Said, SpeakerAsked, SpeakerGiven
+from autogen_nb.messages import FunctionCall, Reasoning
 
 SHORT = 100  # the maximum length of arguments on one line
 
 LONGEST = 100_000  # the maximum length of a text on screen; the model receives the whole text
 
+_LONG_LINE = 300
+_SMALLEST = 0.0001
 _FAILED = "Error: "
 _EMBEDDED = re.compile(r"data:(?P<mime>image/(?:png|jpeg|gif|webp));base64,(?P<text>.*)", re.DOTALL | re.IGNORECASE)
 _LONGEST_URL = 200
@@ -77,15 +83,18 @@ def picture_in_words(url: str) -> str:
     return f"[picture at {visible(' '.join(short.split()))}]"
 
 
-def answered_by(reply: ModelReplied) -> str:
-    return ", ".join(filter(None, (reply.model, "from the cache" if reply.cached else "")))
+def origin(statement: Said, reply: ModelReplied | None, pair: ChatStarted | None) -> str:
+    """Formats the recipient of a message of a nested chat, and the reply's model and duration."""
+    is_nested = pair is not None and statement.recipient not in (pair.initiator, pair.recipient)
+    to = f"to {statement.recipient}" if is_nested else ""
+    if reply is None:
+        return to
+    return joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))
 
 
-def reasoning_time(reply: ModelReplied) -> str:
-    if reply.reasoning is None:
-        return ""
-    tokens = "" if reply.reasoning.tokens is None else f", {reply.reasoning.tokens:,} tokens"
-    return f"thought for {reply.reasoning.seconds:.1f} s{tokens}"
+def reasoning_text(reasoning: Reasoning) -> str:
+    tokens = "" if reasoning.tokens is None else f"{reasoning.tokens:,} tokens"
+    return joined(f"thought for {duration(reasoning.seconds)}", tokens)
 
 
 def speaker_choice(question: SpeakerAsked | None, answer: SpeakerGiven) -> str:
@@ -96,3 +105,42 @@ def speaker_choice(question: SpeakerAsked | None, answer: SpeakerGiven) -> str:
     if len(named) != 1:
         return ""
     return f"next: {named[0]}" + (f" (named at attempt {len(question.tried) + 1})" if question.tried else "")
+
+
+def about(effect: Effect) -> str:
+    return shortened(effect.words or effect.kind.replace("_", " "))
+
+
+def duration(seconds: float) -> str:
+    if seconds < 0.1:  # noqa: PLR2004  # never "0.0 s"
+        return "< 0.1 s"
+    if seconds < 0.95:  # noqa: PLR2004  # would round to 1.0 s
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def shortened(text: str, limit: int = _LONG_LINE) -> str:
+    """Shortens untrusted text to one line without backticks, with invisible characters made visible."""
+    line = visible(" ".join(without_colours(only_colours(text)).replace("`", "'").split()))
+    return line if len(line) <= limit else f"{line[:limit]}…"
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
+    """Asks about the known word that is most similar; returns `otherwise` if none is similar."""
+    near = difflib.get_close_matches(word, [each for each in known if each != word], n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
+
+
+def joined(*parts: str) -> str:
+    return " · ".join(filter(None, parts))
+
+
+def dollars(amount: float) -> str:
+    if 0 < amount < _SMALLEST:
+        return f"< ${_SMALLEST}"
+    return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
+
+
+def counted(number: int, singular: str, plural: str) -> str:
+    return "" if not number else f"{number} {singular if number == 1 else plural}"

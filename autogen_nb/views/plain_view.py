@@ -1,10 +1,12 @@
 """A chat as streaming plain text, for scripts and terminals."""
 
+import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter, without
 from autogen_nb.core.text.execution_report import plain, text_of
-from autogen_nb.core.text.visible_text import encodable, visible, without_controls
+from autogen_nb.core.text.visible_text import encodable, without_controls
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalGiven,
@@ -27,14 +29,15 @@ from autogen_nb.events import (
     SpeakerAsked,
     SpeakerGiven,
     SummaryGiven,
+    Transient,
 )
 from autogen_nb.messages import FunctionCall
 from autogen_nb.outputs import Stream
 from autogen_nb.run.io_stream import IOStream
-from autogen_nb.views import in_words
+from autogen_nb.views import in_words, status
+from autogen_nb.views.decisions import PersonAsked, PersonGiven, decision_text
 
 _RULE = "-" * 80
-_LONG = 300
 
 
 def write(text: str) -> None:
@@ -72,11 +75,19 @@ class PlainView:
         self._speaker_question: SpeakerAsked | None = None
         self._code_question: EffectAsked | CodeInputAsked | None = None
         self._peers: dict[str, str] = {}
+        self._totals = status.Totals()
+        self._start = time.monotonic()
 
     def hide(self, opening: str) -> None:
         self._hidden = opening
 
+    def ended(self, end: Ended, *remarks: str) -> str:
+        """Describes the end of the chat with its totals."""
+        return plain(status.ended(end, self._totals, time.monotonic() - self._start, *remarks))
+
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912, PLR0915  # one case for each event
+        if not isinstance(event, Transient):
+            self._totals.count(event)
         match event:
             case ModelAsked(agent=agent, peer=peer):
                 self._peers[agent] = peer
@@ -123,7 +134,7 @@ class PlainView:
                 self._end_line()
                 self._code_question = event
             case EffectJudged() | CodeInputGiven() if self._code_question is not None:
-                self.line(f">>> {_decision_text(self._code_question, event)}")
+                self.line(f">>> {decision_text(event, self._code_question)}")
             case ApprovalGiven(decision="skip"):
                 self._reported = True
             case CodeRan():
@@ -152,10 +163,12 @@ class PlainView:
         text = statement.message.text if reply is None else without(END_WORD, statement.message.text)
         self._end_stream()
         if not streamed:
-            self.line(f"{_RULE}\n{statement.sender} (to {statement.recipient}):" + (f"\n\n{text}" if text else ""))
+            to = f" (to {statement.recipient})" if statement.recipient else ""
+            self.line(f"{_RULE}\n{statement.sender}{to}:" + (f"\n\n{text}" if text else ""))
         self._end_line()
         if reply is not None:
-            for detail in filter(None, (in_words.reasoning_time(reply), in_words.answered_by(reply))):
+            thought = in_words.reasoning_text(reply.reasoning) if reply.reasoning else ""
+            for detail in filter(None, (thought, in_words.origin(statement, reply, None))):
                 self.line(f"({detail})")
             self._show_note(reply.note)
         for url in statement.message.pictures:
@@ -218,22 +231,32 @@ class PlainView:
             self._raw(text)
 
 
-def _decision_text(question: EffectAsked | CodeInputAsked, answer: EffectJudged | CodeInputGiven) -> str:
-    by = f" (by {answer.by})" if answer.by else ""
-    if isinstance(question, EffectAsked):
-        what = _line(question.effect.words or f"{question.effect.kind} {question.effect.target}".strip())
-        if isinstance(answer, EffectJudged) and answer.allowed:
-            return f"allowed{by}: {what}"
-        reason = f" ({_line(answer.reason)})" if isinstance(answer, EffectJudged) and answer.reason else ""
-        stopped = isinstance(answer, EffectJudged) and answer.stop
-        return f"denied{by}{', and the chat stopped' if stopped else ''}: {what}{reason}"
-    prompt = f" at {_line(question.prompt)!r}" if question.prompt.strip() else ""
-    if isinstance(answer, EffectJudged) or answer.text is None:
-        return f"no input was given{prompt}"
-    what = "a password" if question.password else repr(_line(answer.text))
-    return f"typed{by}{prompt}: {what}"
+class PlainCellView(PlainView):
+    """Shows a cell's chat where only text can be shown; it has the interface of a `NotebookView`."""
 
+    def __init__(self, *, remark: str = "") -> None:
+        super().__init__(repeats=False, last_line=lambda end: self.ended(end, remark, self.spent()))
+        self.undo = ""
+        self.spent: Callable[[], str] = str
+        # Not shown, because plain text has no status line.
+        self.runs_all: Callable[[], bool] = bool
 
-def _line(text: str) -> str:
-    line = visible(" ".join(plain(text).split()))
-    return line if len(line) <= _LONG else f"{line[:_LONG]}…"
+    def show(self, event: Event) -> None:
+        super().show(event)
+        if isinstance(event, CodeRan) and event.note:
+            self.note(event.note, tone="warning")
+
+    def note(self, text: str, *, tone: str = "muted", kind: str = "note") -> None:
+        del kind
+        self.line(plain(f"{status.MARK[tone]}{text}"))
+
+    def add(self, data: dict[str, Any], metadata: dict[str, Any]) -> None:
+        del metadata
+        self.line(plain(data["text/plain"]))
+
+    def decide(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> None:
+        if line := decision_text(answer, question, clock):
+            self.note(line)
+
+    def set_status(self, what: str) -> None:
+        self.note(f"{what} …")

@@ -134,8 +134,11 @@ def test_plain_view_has_a_line_for_each_decision(executor: BlockExecutor) -> Non
     for event in held("sync", executor, code, ScriptedHuman(typing=["Ada", "hunter2"])):
         view.show(event)
 
-    lines = [line for line in "".join(written).splitlines() if "typed" in line]
-    assert lines == [">>> typed (by scripted) at 'Name?': 'Ada'", ">>> typed (by scripted) at 'Code?': a password"]
+    lines = [line for line in "".join(written).splitlines() if "Typed" in line]
+    assert lines == [
+        ">>> Typed for the code (`Name?`): `Ada` · by scripted",
+        ">>> Typed for the code (`Code?`): a password · by scripted",
+    ]
 
 
 @pytest.mark.slow

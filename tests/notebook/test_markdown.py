@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_nb.core.text.terminal_text import TerminalText, only_colours
 from autogen_nb.notebook.rendering import mime
 from autogen_nb.notebook.rendering.highlighting import code_html
 from autogen_nb.notebook.rendering.markdown import LONGEST, markdown
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.sanitize import clean_html
-from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours
 from autogen_nb.notebook.rendering.tex import harmless
 from autogen_nb.notebook.view.slots import Content, Slots, merged
 from tests.driven import in_process

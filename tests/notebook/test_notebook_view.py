@@ -35,9 +35,10 @@ from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usa
 from autogen_nb.notebook.rendering.chat_html import folded, question
 from autogen_nb.notebook.view.messages import call_html, folded_reasoning, result_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
-from autogen_nb.notebook.view.status_line import Totals, dollars
 from autogen_nb.outputs import Display, Stream
 from autogen_nb.settings import Show
+from autogen_nb.views.in_words import dollars
+from autogen_nb.views.status import Totals
 from tests.notebook.corpus import HOSTILE
 from tests.notebook.markup import code_of, problems, text_of
 

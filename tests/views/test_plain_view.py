@@ -52,9 +52,9 @@ def test_the_line_that_ends_a_chat_is_not_written() -> None:
         ModelDelta("assistant", "One\nT"), ModelReplied(Message("One\nT")), Said("assistant", "user", reply)
     )
 
-    assert streamed == f"{RULE}\nassistant:\n\nDone.\n"
-    assert whole == f"{RULE}\nassistant (to user):\n\nDone.\n"
-    assert other == f"{RULE}\nassistant:\n\nOne\nT\n"
+    assert streamed == f"{RULE}\nassistant:\n\nDone.\n(< 0.1 s)\n"
+    assert whole == f"{RULE}\nassistant (to user):\n\nDone.\n(< 0.1 s)\n"
+    assert other == f"{RULE}\nassistant:\n\nOne\nT\n(< 0.1 s)\n"
 
 
 def test_a_thought_is_written_as_it_comes() -> None:
@@ -64,9 +64,11 @@ def test_a_thought_is_written_as_it_comes() -> None:
     streamed = written(*pieces, reply, said)
 
     assert streamed == (
-        f"{RULE}\nassistant:\n\n>>> thinking\nHm.\n>>> answering\nYes.\n(thought for 2.0 s, 1,234 tokens)\n"
+        f"{RULE}\nassistant:\n\n>>> thinking\nHm.\n>>> answering\nYes.\n(thought for 2 s · 1,234 tokens)\n(< 0.1 s)\n"
     )
-    assert written(reply, said) == f"{RULE}\nassistant (to user):\n\nYes.\n(thought for 2.0 s, 1,234 tokens)\n"
+    assert (
+        written(reply, said) == f"{RULE}\nassistant (to user):\n\nYes.\n(thought for 2 s · 1,234 tokens)\n(< 0.1 s)\n"
+    )
 
 
 CALL = {"id": "c", "function": {"name": "add", "arguments": '{"a": 1}'}}

@@ -22,7 +22,7 @@ from IPython.core.displaypub import CapturingDisplayPublisher
 from autogen_nb.notebook.asking.comm_interceptor import CommInterceptor, intercept
 from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.conversations import Origin
-from autogen_nb.notebook.view.plain_cell import shows_only_text
+from autogen_nb.notebook.view.notebook_view import shows_only_text
 from autogen_nb.settings import Settings
 
 Way: TypeAlias = Literal["buttons", "words", "nobody"]

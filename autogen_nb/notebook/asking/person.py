@@ -27,8 +27,8 @@ from autogen_nb.models.config.address import checked_base, host_of, login_of, re
 from autogen_nb.models.config.model_connection import NO_MODEL, ModelConnection
 from autogen_nb.models.config.providers import provider_at
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
-from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
+from autogen_nb.views import in_words
 
 _OFFER_AFTER = 3
 """After this many approvals in a row, the cell suggests fewer questions."""
@@ -152,11 +152,11 @@ def choice_request(connection: ModelConnection, checked: CheckedConnection) -> s
     if checked.refused is None:
         message = f"`{host}` answers"
     elif checked.refused.status == HTTPStatus.NOT_FOUND:
-        message = f"`{host}` has no model `{status_line.shortened(connection.model)}`"
+        message = f"`{host}` has no model `{in_words.shortened(connection.model)}`"
     else:
         message = str(checked.refused).rstrip(".")
     more = f", and {len(models) - _FEW} more" if len(models) > _FEW else ""
-    named = ", ".join(f"`{status_line.shortened(name)}`" for name in models[:_FEW])
+    named = ", ".join(f"`{in_words.shortened(name)}`" for name in models[:_FEW])
     return f"{message}: choose one of its models: {named}{more}."
 
 

@@ -16,9 +16,9 @@ from ipykernel.jsonutil import encode_images, json_clean
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.notebook.commands import show_command
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
-from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.slots import Publish
+from autogen_nb.views import in_words
 
 _SHOW = re.compile(r"(?:\s*#.*\n)*\s*%autogen[ \t]+show(?:[ \t]+(?:(?:-c|--chat)[ \t=]*)?([^\s-]\S*))?\s*")
 _ALREADY_RUNNING = "This cell is already running: its chat continues here. To start over, stop it (■) and run it again."
@@ -166,7 +166,7 @@ class RunningChat:
     def repeat_question(self, request: InterceptedRequest) -> None:
         """Shows the open question below a cell that is queued behind the chat's cell."""
         if not self._has_ended and not self._is_rerun(request.code, request.cell):
-            words = status_line.shortened(self.code, _NAME)
+            words = in_words.shortened(self.code, _NAME)
             name = f"cell [{request.execution_count}]" + (f" (`{words}`)" if words else "")
             self.view.repeat_question(request.publish, _WAITS_FOR_CELL.format(name))
 

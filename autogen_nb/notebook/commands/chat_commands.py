@@ -11,7 +11,8 @@ from autogen_nb.notebook import exporting, resuming, undoing
 from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, YES, CommandContext, argument, command, whole_number
 from autogen_nb.notebook.commands.show_command import EMPTY, show_runs
 from autogen_nb.notebook.conversations import NotebookConversation, runs_of
-from autogen_nb.notebook.notebook import CellStage, cell_view
+from autogen_nb.notebook.notebook import CellStage
+from autogen_nb.notebook.view.notebook_view import cell_view
 from autogen_nb.sessions import script
 from autogen_nb.sessions.session import Session
 from autogen_nb.settings import checked

@@ -10,8 +10,8 @@ from autogen_nb.events import Said
 from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, command
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
-from autogen_nb.notebook.view.status_line import dollars, shortened
 from autogen_nb.sessions import listing
+from autogen_nb.views.in_words import dollars, shortened
 
 _LENGTH = 80
 _NUMBERS = frozenset({"cells", "cell", "replies", "tokens", "cost"})

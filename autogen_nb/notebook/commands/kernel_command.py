@@ -10,7 +10,7 @@ from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, CommandContext, argument, command
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.rendering.tables_html import table
-from autogen_nb.notebook.view.status_line import duration
+from autogen_nb.views.in_words import duration
 
 _STOPPED = "The kernel was ended by the person; its variables are lost."
 _HEADS = ("chat", "state", "where", "process", "up", "blocks run", "memory", "ends if idle")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from autogen_nb.notebook.commands.command import CommandContext, argument, command
 from autogen_nb.notebook.commands.show_command import show_runs
-from autogen_nb.notebook.notebook import cell_view
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
+from autogen_nb.notebook.view.notebook_view import cell_view
 from autogen_nb.sessions import listing
 
 

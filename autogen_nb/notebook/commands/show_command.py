@@ -7,9 +7,9 @@ from typing import get_args
 from autogen_nb.agents.chats import call_context
 from autogen_nb.events import Ended
 from autogen_nb.notebook.conversations import CellRun
-from autogen_nb.notebook.notebook import CellView
-from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
+from autogen_nb.notebook.view.notebook_view import CellView
 from autogen_nb.sessions.session import SessionRun
+from autogen_nb.views.decisions import PersonAsked, PersonGiven
 
 _QUESTIONS, _ANSWERS = get_args(PersonAsked), get_args(PersonGiven)
 

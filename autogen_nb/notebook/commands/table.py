@@ -10,7 +10,7 @@ from autogen_nb.notebook.commands.model_command import forget_model, model, mode
 from autogen_nb.notebook.commands.rules_command import add_rule, clear_rules, remove_rule, rules
 from autogen_nb.notebook.commands.sessions_command import remove, search, sessions, show_session
 from autogen_nb.notebook.transformer import HELP, TASK_BELOW
-from autogen_nb.notebook.view.status_line import did_you_mean
+from autogen_nb.views.in_words import did_you_mean
 
 COMMANDS = {
     each.name: each

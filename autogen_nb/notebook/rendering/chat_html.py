@@ -12,13 +12,13 @@ from uuid import uuid4
 
 from autogen_nb.core.text.code_blocks import parse_python
 from autogen_nb.core.text.output_images import MAGIC
+from autogen_nb.core.text.terminal_text import only_colours, without_colours
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 from autogen_nb.notebook.rendering.markdown import code_block, markdown
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
-from autogen_nb.notebook.rendering.terminal_text import only_colours, without_colours
 from autogen_nb.settings import Show
 
 _TITLE = re.compile(r"#+[ \t]*(?!!)(\S.*)")

@@ -14,12 +14,12 @@ from typing import Any
 
 from autogen_nb.core.text.execution_report import joined_text
 from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_base64, image_bytes, pixels
+from autogen_nb.core.text.terminal_text import only_colours
 from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.notebook.rendering import tex
 from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.sanitize import clean_html, text_of
-from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.views.in_words import bounded, embedded_picture, picture_in_words
 
 TEXT_LIMIT = 1_000_000

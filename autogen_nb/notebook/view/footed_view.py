@@ -8,8 +8,8 @@ from collections.abc import Callable
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.rendering.tables_html import line
-from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.slots import Bundle, Publish, Slot, Slots
+from autogen_nb.views import status
 
 _STATUS_EVERY = 1.0
 _STATUS_FIRST = 0.125
@@ -61,9 +61,9 @@ class FootedView:
         remarks = (self._comes_back, notice, self._remark, self.spent())
         seconds = now - self._status_since
         if seconds < 0:
-            text = status_line.countdown(self._wait_reason, -seconds, *remarks)
+            text = status.countdown(self._wait_reason, -seconds, *remarks)
         else:
-            text = status_line.status(self._status, seconds, *remarks, has_text=has_text)
+            text = status.status(self._status, seconds, *remarks, has_text=has_text)
         html = f"{chat_html.line(text)}<script>{chat_html.script('status.js')}</script>"
         self._foot_slot().show(*chat_html.bundle(html, text, kind="status"))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter
 from autogen_nb.core.text.reasoning import split_unopened
+from autogen_nb.core.text.terminal_text import only_colours, without_colours
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan
 from autogen_nb.messages import CodeBlock, FunctionCall, Reasoning
@@ -12,10 +13,10 @@ from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
-from autogen_nb.notebook.rendering.terminal_text import only_colours, without_colours
-from autogen_nb.notebook.view import decision_line, status_line
 from autogen_nb.notebook.view.slots import Slot
+from autogen_nb.views import decisions
 from autogen_nb.views import in_words as wording
+from autogen_nb.views.decisions import PersonAsked, PersonGiven
 
 
 class ReplyDraft:
@@ -58,17 +59,35 @@ class ReplyDraft:
         elif reasoning.text:
             above = folded_reasoning(reasoning)
         html = chat_html.card(self.writer, above + markdown(text), detail=detail, tone=tone)
-        reasoning_line = status_line.reasoning_text(reasoning) if reasoning.text and detail != "thinking" else ""
+        reasoning_line = wording.reasoning_text(reasoning) if reasoning.text and detail != "thinking" else ""
         plain = "\n".join(filter(None, (f"{self.writer} ({detail}):", reasoning_line, only_colours(text))))
         return styles.PAGE + html, plain
 
 
 def folded_reasoning(reasoning: Reasoning) -> str:
-    return chat_html.opened_by(status_line.reasoning_text(reasoning), _inset(reasoning.text), style=styles.MUTED_LINE)
+    return chat_html.opened_by(wording.reasoning_text(reasoning), _inset(reasoning.text), style=styles.MUTED_LINE)
 
 
 def _inset(reasoning: str) -> str:
     return f'<div style="{styles.THOUGHT}">{markdown(reasoning)}</div>'
+
+
+def render_effects(judged: Sequence[decisions.EffectDecision], clock: str) -> tuple[str, str]:
+    """Renders consecutive decisions about effects as one line, in HTML and in text."""
+    line = decisions.effects_text(judged, clock)
+    return chat_html.line(line, tone="good" if all(answer.allowed for answer, _ in judged) else "muted"), line
+
+
+def render_decision(answer: PersonGiven, question: PersonAsked | None, clock: str) -> tuple[str, str] | None:
+    """Renders the decision and edited code, as HTML and as text; None if a later line shows the decision."""
+    line = decisions.decision_text(answer, question, clock)
+    if not line:
+        return None
+    html = chat_html.line(line)
+    code = decisions.edited(answer, question)
+    if code is None:
+        return html, line
+    return html + chat_html.code(code, label="as edited"), f"{line}\n{only_colours(code.code)}"
 
 
 @dataclass(slots=True)
@@ -99,8 +118,8 @@ class CodeMessage:
         """Shows the decision in the block's line, or returns False if the message does not contain the block."""
         line = _BlockLine(
             question.block,
-            decision_line.edited(answer, question),
-            decision_line.block_text(answer, question, clock),
+            decisions.edited(answer, question),
+            decisions.block_text(answer, question, clock),
             runs=answer.decision == "run",
         )
         before = self._rendered()
@@ -120,7 +139,7 @@ class CodeMessage:
                 self._lines.append(line)
             line.runs = False
             line.tone = "bad" if ran.exit_code != 0 and block is blocks[-1] else "good"
-            line.seconds = status_line.duration(ran.seconds) if len(blocks) == 1 else ""
+            line.seconds = wording.duration(ran.seconds) if len(blocks) == 1 else ""
             line.changes = ran.changes if block is blocks[-1] else ""
         self._show(*self._rendered())
 

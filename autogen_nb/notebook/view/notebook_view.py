@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.chats.termination_checks import END_WORD, without
+from autogen_nb.core.text.terminal_text import only_colours
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,
@@ -48,16 +49,23 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
-from autogen_nb.notebook.rendering.terminal_text import only_colours
-from autogen_nb.notebook.view import decision_line, status_line
-from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.notebook.view.footed_view import FootedView
-from autogen_nb.notebook.view.messages import CodeMessage, FunctionCallsOutput, ReplyDraft, folded_reasoning
+from autogen_nb.notebook.view.messages import (
+    CodeMessage,
+    FunctionCallsOutput,
+    ReplyDraft,
+    folded_reasoning,
+    render_decision,
+    render_effects,
+)
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import CellLibraries, Content, Publish, Slot, publish_here
 from autogen_nb.sessions import script
 from autogen_nb.settings import Show
+from autogen_nb.views import decisions, in_words, status
+from autogen_nb.views.decisions import PersonAsked, PersonGiven
 from autogen_nb.views.in_words import name_of, picture_in_words, speaker_choice
+from autogen_nb.views.plain_view import PlainCellView
 
 _INTERVAL = 0.125
 """The minimum time in seconds between updates of a stream."""
@@ -97,12 +105,12 @@ class NotebookView(FootedView):
         self._running = ""
         self._blocks: tuple[CodeBlock, ...] = ()
         self.last_question: PersonAsked | None = None
-        self._decision_output: tuple[Slot, list[decision_line.EffectDecision]] | None = None
+        self._decision_output: tuple[Slot, list[decisions.EffectDecision]] | None = None
         self._first_chat: ChatStarted | None = None
         self._calls: FunctionCallsOutput | None = None
         self._returned_text: str | None = None
         self._choice: SpeakerAsked | None = None
-        self._totals = status_line.Totals()
+        self._totals = status.Totals()
         self._log: list[Recorded] = []
         self._ended = False
         # The command that takes back this cell's run; "" without a button.
@@ -118,7 +126,7 @@ class NotebookView(FootedView):
             case ModelAsked(agent=agent):
                 self._await_model(agent)
             case ModelRetry(agent=agent, reason=reason, wait=wait):
-                self._await_model(agent, status_line.shortened(reason), wait)
+                self._await_model(agent, in_words.shortened(reason), wait)
             case ModelReading(host=host, tokens=tokens):
                 self.set_status(f"{host} is reading a prompt of about {tokens:,} tokens")
             case ModelDelta(agent=agent, text=text):
@@ -134,7 +142,7 @@ class NotebookView(FootedView):
             case HumanInputAsked() | ApprovalAsked() | EffectAsked() | CodeInputAsked():
                 self._note_question(event)
             case HumanInputGiven() | ApprovalGiven() | EffectJudged() | CodeInputGiven():
-                self.decide(event, self.last_question, decision_line.now())
+                self.decide(event, self.last_question, decisions.now())
             case CodeAsked(blocks=blocks):
                 self._run, self._running = self._new_run(), f"running {blocks[0].language}"
                 self._blocks = blocks
@@ -177,8 +185,8 @@ class NotebookView(FootedView):
         if self._message is not None:
             self._show_partial("cut off")
         if self._foot is not None and not self._ended:
-            took = status_line.duration(self._clock() - self._start)
-            self.note(status_line.joined("Did not finish", took, self._remark, self.spent()), kind="end")
+            took = in_words.duration(self._clock() - self._start)
+            self.note(in_words.joined("Did not finish", took, self._remark, self.spent()), kind="end")
         super().close()
 
     def hide(self, opening: str) -> None:
@@ -210,7 +218,7 @@ class NotebookView(FootedView):
             return
         if self._message is None:
             self._message = self.next_slot()
-        what = f"{draft.writer} is writing" if draft.answering else status_line.THINKING.format(draft.writer)
+        what = f"{draft.writer} is writing" if draft.answering else status.THINKING.format(draft.writer)
         if what != self._status:
             self.set_status(what)
         self._flush()
@@ -254,9 +262,9 @@ class NotebookView(FootedView):
         reasoning = reply.reasoning if reply else None
         if not (text or reasoning or slot or calls or notes or urls):
             return
-        detail = status_line.origin(statement, reply, self._first_chat)
+        detail = in_words.origin(statement, reply, self._first_chat)
         body = (folded_reasoning(reasoning) if reasoning else "") + markdown(text) + message_pictures(urls)
-        reasoning_line = status_line.reasoning_text(reasoning) if reasoning else ""
+        reasoning_line = in_words.reasoning_text(reasoning) if reasoning else ""
         tone = self._tones.get(statement.sender) or ("assistant" if reply else "user")
 
         def around(more: str) -> str:
@@ -332,7 +340,7 @@ class NotebookView(FootedView):
             self._show_judged(answer, question if isinstance(question, EffectAsked) else None, clock)
         elif self._is_in_block_line(answer, question, clock):
             pass
-        elif (line := decision_line.render(answer, question, clock)) is not None:
+        elif (line := render_decision(answer, question, clock)) is not None:
             self.add(*chat_html.bundle(*line, kind="decision"))
         if isinstance(answer, EffectJudged | CodeInputGiven):
             self.set_status(self._running)
@@ -343,10 +351,10 @@ class NotebookView(FootedView):
         self._next_repeats = isinstance(answer, ApprovalGiven) and answer.decision == "skip"
 
     def _show_judged(self, answer: EffectJudged, question: EffectAsked | None, clock: str) -> None:
-        slot, decisions = self._decision_output or (self.next_slot(), [])
-        decisions.append((answer, question))
-        slot.show(*chat_html.bundle(*decision_line.render_effects(decisions, clock), kind="decision"))
-        self._decision_output = slot, decisions
+        slot, judged = self._decision_output or (self.next_slot(), [])
+        judged.append((answer, question))
+        slot.show(*chat_html.bundle(*render_effects(judged, clock), kind="decision"))
+        self._decision_output = slot, judged
 
     def _is_in_block_line(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> bool:
         message = self._last_message
@@ -374,7 +382,7 @@ class NotebookView(FootedView):
         if ran.exit_code != 0 and not outputs.failed:
             self.note(f"exit code {ran.exit_code}", tone="bad")
         elif outputs.empty:
-            self.note(status_line.joined("ran without output", status_line.duration(ran.seconds)))
+            self.note(in_words.joined("ran without output", in_words.duration(ran.seconds)))
         self._next_repeats = True
 
     def _record(self, event: Event) -> None:
@@ -384,12 +392,12 @@ class NotebookView(FootedView):
 
     def _await_model(self, agent: str, reason: str = "", wait: float = 0.0) -> None:
         self._tidy()
-        self.set_status(status_line.THINKING.format(agent), reason=reason, wait=wait)
+        self.set_status(status.THINKING.format(agent), reason=reason, wait=wait)
 
     def _show_end(self, ended: Ended) -> None:
         self._ended = True
         self._status = ""
-        text = status_line.ended(ended, self._totals, self._clock() - self._start, self._remark, self.spent())
+        text = status.ended(ended, self._totals, self._clock() - self._start, self._remark, self.spent())
         if self._mode == "answer" and self._last_message is not None and not self._next_repeats:
             self._slots.fold(self._last_message.slot, self._work)
         # Without code, all modes show the same outputs, so no buttons select the mode.
@@ -404,5 +412,26 @@ class NotebookView(FootedView):
 
     def _work(self, contents: Sequence[Content]) -> str:
         outputs = sum(metadata["autogen_nb"]["kind"] in ("output", "stream", "error") for _, metadata in contents)
-        blocks = status_line.counted(self._totals.blocks, "block", "blocks")
-        return f"Work: {', '.join(filter(None, (blocks, status_line.counted(outputs, 'output', 'outputs'))))}"
+        blocks = in_words.counted(self._totals.blocks, "block", "blocks")
+        return f"Work: {', '.join(filter(None, (blocks, in_words.counted(outputs, 'output', 'outputs'))))}"
+
+
+CellView: TypeAlias = NotebookView | PlainCellView
+
+
+def cell_view(shell: Any, *, remark: str = "", **options: Any) -> CellView:
+    """Returns a view for the running cell's front end; `options` are those of a `NotebookView`."""
+    return PlainCellView(remark=remark) if shows_only_text(shell) else NotebookView(remark=remark, **options)
+
+
+def shows_only_text(shell: Any) -> bool:
+    """Returns whether chats appear as text: in a terminal, or in a text-only front end such as jupyter console.
+
+    A text-only front end uses `jupyter_client`: its message ids start with the session's id, and it sends no cell ids.
+    A program that allows no input, such as nbclient, keeps the outputs of a notebook.
+    """
+    kernel = getattr(shell, "kernel", None)
+    request = {} if kernel is None else kernel.get_parent("shell") or {}
+    header, is_attended = request.get("header", {}), bool(request.get("content", {}).get("allow_stdin"))
+    is_from_client = str(header.get("msg_id", "")).startswith(f"{header.get('session')}_")
+    return kernel is None or (is_attended and is_from_client and not request.get("metadata", {}).get("cellId"))

@@ -9,15 +9,15 @@ from autogen_nb.core.text.bounded_output import LIMIT
 from autogen_nb.core.text.chart_outputs import is_preparation
 from autogen_nb.core.text.execution_report import shorten
 from autogen_nb.core.text.output_images import MAGIC
+from autogen_nb.core.text.terminal_text import TerminalText, only_colours, without_colours
 from autogen_nb.kernels.widget_comms import WidgetComms
 from autogen_nb.notebook.rendering.chat_html import bundle, first_picture, folded, folded_text, linked, scrolled
 from autogen_nb.notebook.rendering.frames import document, frame_html
 from autogen_nb.notebook.rendering.mime import safe
-from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours, without_colours
 from autogen_nb.notebook.rendering.widget_state import VIEW, model_of
-from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.slots import CellLibraries, Slot
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
+from autogen_nb.views import in_words
 
 if TYPE_CHECKING:
     from autogen_nb.notebook.view.kernel_widgets import WidgetRelay
@@ -160,8 +160,8 @@ class RunOutputs:
         data, metadata = {"text/plain": text}, _ERROR
         lines = text.count("\n") + 1
         if lines > _LONG_TRACEBACK:
-            what = f"`{status_line.shortened(f'{failure.ename}: {failure.evalue}')}`"
-            head = status_line.joined(what, f"traceback of {lines} lines")
+            what = f"`{in_words.shortened(f'{failure.ename}: {failure.evalue}')}`"
+            head = in_words.joined(what, f"traceback of {lines} lines")
             data["text/html"] = folded(head, without_colours(text))
         self._next().show(data, metadata)
 

@@ -12,7 +12,7 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.panel import YOU, Panel
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.view import status_line
+from autogen_nb.views import in_words
 
 _RULES_NOTICE = (
     "Choose effects to allow without a question, in all notebooks. `%autogen rules` lists and revokes these rules."
@@ -164,7 +164,7 @@ class MessageOrCodePanel(ApprovalPanel):
 class EffectPanel(DecisionPanel):
     def __init__(self, question: EffectAsked) -> None:
         self.questions = (question,)
-        text = f"The running code waits: it {status_line.about(question.effect)} next. Allow it?"
+        text = f"The running code waits: it {in_words.about(question.effect)} next. Allow it?"
         code = CodeBlock("python", question.line.strip())
         code_html = chat_html.code(code, label="at this line") if question.line else ""
         super().__init__(text, code_html, (question.effect,), dangerous=question.effect.dangerous)

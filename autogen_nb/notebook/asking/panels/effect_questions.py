@@ -19,7 +19,7 @@ from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.code_panels import EffectPanel
 from autogen_nb.notebook.asking.panels.panel import YOU, Panel
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.view import status_line
+from autogen_nb.views import in_words
 
 
 class EffectListPanel(Panel):
@@ -30,7 +30,7 @@ class EffectListPanel(Panel):
     def __init__(self, questions: Sequence[EffectAsked]) -> None:
         self.questions = tuple(questions)
         head = f"The running code asks {len(questions)} questions:"
-        lines = [f"{number}. It {status_line.about(question.effect)}" for number, question in enumerate(questions, 1)]
+        lines = [f"{number}. It {in_words.about(question.effect)}" for number, question in enumerate(questions, 1)]
         super().__init__("\n".join((head, *lines)), chat_html.question(head))
         everything = range(len(questions))
         stop = self.button(
@@ -53,7 +53,7 @@ class EffectListPanel(Panel):
 
     def _line(self, position: int, text: str) -> str:
         line = self.questions[position].line.strip()
-        return f"{text}{f', at `{status_line.shortened(line)}`' if line else ''}."
+        return f"{text}{f', at `{in_words.shortened(line)}`' if line else ''}."
 
     def _choices(self, positions: Sequence[int], suffix: str = "") -> list[widgets.Button]:
         hint = "all of these effects" if suffix else f"effect {positions[0] + 1}"

@@ -11,14 +11,14 @@ from typing import Any
 import ipywidgets as widgets
 from ipykernel.jsonutil import encode_images, json_clean
 
+from autogen_nb.core.text.terminal_text import only_colours
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import NobodyThere
 from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.taking_over import Superseded
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.rendering.terminal_text import only_colours
-from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.notebook_view import NotebookView
+from autogen_nb.views import in_words
 
 YOU = "you"
 
@@ -62,7 +62,7 @@ class Unanswered(NobodyThere):
     """The question timed out; `reason` names the time limit."""
 
     def __init__(self, seconds: float) -> None:
-        self.reason = f"nobody answered within {status_line.duration(seconds)}"
+        self.reason = f"nobody answered within {in_words.duration(seconds)}"
         super().__init__(
             f"Not finished: {self.reason}, so nothing was decided. Run this cell again, and it asks again."
         )

@@ -11,7 +11,7 @@ from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.panel import YOU, Panel
 from autogen_nb.notebook.asking.person import ChoiceButton
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.view import status_line
+from autogen_nb.views import in_words
 
 _EMPTY = {"auto": "the agents go on", "send": "an empty message is sent"}
 
@@ -48,7 +48,7 @@ def _message_question(question: HumanInputAsked) -> str:
 
 class CodeInputPanel(Panel):
     def __init__(self, question: CodeInputAsked) -> None:
-        prompt = status_line.shortened(question.prompt).rstrip(" :")
+        prompt = in_words.shortened(question.prompt).rstrip(" :")
         what = "a password" if question.password else "input"
         text = f"The running code waits for {what}{f': {prompt}' if prompt else ''}"
         super().__init__(text)

@@ -1,4 +1,4 @@
-"""The line that replaces a panel: the decision, its author and its time."""
+"""A decision in words: what was decided, by whom, and when."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,22 +17,12 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.rendering.terminal_text import only_colours
-from autogen_nb.notebook.view.status_line import about, joined, shortened
+from autogen_nb.views.in_words import about, joined, shortened
 
 PersonAsked: TypeAlias = HumanInputAsked | ApprovalAsked | EffectAsked | CodeInputAsked
 PersonGiven: TypeAlias = HumanInputGiven | ApprovalGiven | EffectJudged | CodeInputGiven
-
-
 EffectDecision: TypeAlias = tuple[EffectJudged, EffectAsked | None]
 _NAMED = 8
-
-
-def render_effects(decisions: Sequence[EffectDecision], clock: str) -> tuple[str, str]:
-    """Renders consecutive decisions about effects as one line, in HTML and in text."""
-    line = effects_text(decisions, clock)
-    return chat_html.line(line, tone="good" if all(answer.allowed for answer, _ in decisions) else "muted"), line
 
 
 def effects_text(decisions: Sequence[EffectDecision], clock: str) -> str:
@@ -70,19 +60,7 @@ def now() -> str:
     return datetime.now().astimezone().strftime("%H:%M")
 
 
-def render(answer: PersonGiven, question: PersonAsked | None, clock: str) -> tuple[str, str] | None:
-    """Renders the decision and edited code, as HTML and as text; None if a later line shows the decision."""
-    line = decision_text(answer, question, clock)
-    if not line:
-        return None
-    html = chat_html.line(line)
-    code = edited(answer, question)
-    if code is None:
-        return html, line
-    return html + chat_html.code(code, label="as edited"), f"{line}\n{only_colours(code.code)}"
-
-
-def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str) -> str:
+def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str = "") -> str:
     """Formats the decision; "" if a later line shows the decision."""
     match answer:
         case ApprovalGiven():

@@ -1,37 +1,27 @@
-"""The status line, and other one-line texts of the view."""
+"""The status of a running chat, and the line about its end."""
 
-import difflib
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from autogen_nb.core.text.visible_text import visible
-from autogen_nb.effects import Effect
 from autogen_nb.events import (
     INCOMPLETE,
-    ChatStarted,
     CodeRan,
     Ended,
     Event,
     FunctionsReturned,
     ModelReplied,
-    Said,
     SpeakerGiven,
     SummaryGiven,
 )
-from autogen_nb.messages import Reasoning
-from autogen_nb.notebook.rendering.styles import Tone
-from autogen_nb.notebook.rendering.terminal_text import only_colours
-from autogen_nb.views.in_words import retry_in_words
+from autogen_nb.views.in_words import counted, dollars, duration, joined, retry_in_words
 
-_LONG = 300
-_SMALLEST = 0.0001
 _SILENT = 30.0
 """After this many seconds without a piece of a reply, the status line mentions the silence."""
 
 _HOW_TO_STOP = "the notebook's stop button (■) stops it"
 
-MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad": "error: "}
-"""The prefixes of lines in plain text, which has no colours."""
+MARK: Mapping[str, str] = {"muted": "", "good": "", "warning": "warning: ", "bad": "error: "}
+"""The prefixes of lines in plain text, by their tone."""
 
 
 @dataclass(slots=True)
@@ -109,56 +99,3 @@ def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
     }
     done = "Incomplete" if totals.incomplete else "Done"
     return joined(how.get(end.reason, done), totals.text(), duration(seconds), *remarks)
-
-
-def origin(statement: Said, reply: ModelReplied | None, pair: ChatStarted | None) -> str:
-    """Formats the recipient of a message of a nested chat, and the reply's model and duration."""
-    is_nested = pair is not None and statement.recipient not in (pair.initiator, pair.recipient)
-    to = f"to {statement.recipient}" if is_nested else ""
-    if reply is None:
-        return to
-    return joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))
-
-
-def reasoning_text(reasoning: Reasoning) -> str:
-    tokens = "" if reasoning.tokens is None else f"{reasoning.tokens:,} tokens"
-    return joined(f"thought for {duration(reasoning.seconds)}", tokens)
-
-
-def about(effect: Effect) -> str:
-    return shortened(effect.words or effect.kind.replace("_", " "))
-
-
-def duration(seconds: float) -> str:
-    if seconds < 0.1:  # noqa: PLR2004  # never "0.0 s"
-        return "< 0.1 s"
-    if seconds < 0.95:  # noqa: PLR2004  # would round to 1.0 s
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def shortened(text: str, limit: int = _LONG) -> str:
-    """Shortens untrusted text to one line without backticks, with invisible characters made visible."""
-    line = visible(" ".join(only_colours(text).replace("`", "'").split()))
-    return line if len(line) <= limit else f"{line[:limit]}…"
-
-
-def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
-    """Asks about the known word that is most similar; returns `otherwise` if none is similar."""
-    near = difflib.get_close_matches(word, [each for each in known if each != word], n=1)
-    return f"did you mean {near[0]!r}?" if near else otherwise
-
-
-def joined(*parts: str) -> str:
-    return " · ".join(filter(None, parts))
-
-
-def dollars(amount: float) -> str:
-    if 0 < amount < _SMALLEST:
-        return f"< ${_SMALLEST}"
-    return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
-
-
-def counted(number: int, singular: str, plural: str) -> str:
-    return "" if not number else f"{number} {singular if number == 1 else plural}"
