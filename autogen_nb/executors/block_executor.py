@@ -27,7 +27,6 @@ from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.effects import Permissions
 from autogen_nb.engine import Emit, stream_items
 from autogen_nb.errors import AutogenError, ExecutionError, TransferError
-from autogen_nb.executors.block_history import History
 from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.limits.block_limits import Limits
@@ -89,8 +88,6 @@ class BlockExecutor:
         imports: Sequence[str] = (),
         # If True, a Python kernel on Linux takes a checkpoint before each block, and goes back to it after a crash.
         checkpoints: bool = False,
-        # With "replay", a new kernel runs the successful blocks again after a crash.
-        restore: Literal["nothing", "replay"] = "nothing",
         python: str = sys.executable,
         # Which files of blocks stay after the run: all, or only those named with `# filename:`.
         leaves: Literal["all", "named"] = "all",
@@ -110,7 +107,6 @@ class BlockExecutor:
         self.find_variable: FindVariable | None = None
         # The note about a missing kernel or Python: None before the first block, "" once a run has reported it.
         self._limitation = None if in_kernel else ""
-        self._history = History() if restore == "replay" else None
         self._turn = asyncio.Lock()
         is_scrubbed = environ is None and place.is_local
         if environ is None:
@@ -232,7 +228,6 @@ class BlockExecutor:
         await self._end_code(note)
         async with self._turn:
             await self._end_code(note)
-            self._forget()
             await self._place.close()
             if self._overlay is not None:
                 await asyncio.to_thread(self._overlay.remove)
@@ -248,7 +243,6 @@ class BlockExecutor:
             await self._prepare()
             if self._in_kernel:
                 await self._check_kernel("be restarted", ExecutionError)
-                self._forget()
                 await self.kernel.restart()
             else:
                 await self._shell.stop()
@@ -256,10 +250,7 @@ class BlockExecutor:
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> TransferRecord:
         """Copies values into the kernel under their names, all of them or none (`Kernel.put`)."""
         await self._check_kernel("hold variables", TransferError)
-        handed = await self.kernel.put(values, limit=limit, copy=copy)
-        if self._history is not None:
-            self._history.add(dict(values))
-        return handed
+        return await self.kernel.put(values, limit=limit, copy=copy)
 
     async def put_copy(self, names: Sequence[str], copy: Path) -> None:
         """Copies values into the kernel from the folder that `put` wrote (`Kernel.put_copy`)."""
@@ -289,10 +280,6 @@ class BlockExecutor:
     async def _end_code(self, note: str) -> None:
         await self._shell.stop()
         await self.kernel.shutdown(note)
-
-    def _forget(self) -> None:
-        if self._history is not None:
-            self._history.clear()
 
     async def _why_no_kernel(self) -> str:
         """The reason why each block runs as a program; "" if a kernel is possible."""
@@ -335,9 +322,7 @@ class BlockExecutor:
             self._save(block.code, name)
         elif name is not None and is_python:
             steps.append(partial(self.kernel.execute, save_source(name, block.code), silent=True))
-        if in_kernel and (history := self._history) is not None:
-            steps.append(lambda emit: history.run(self.kernel, block.code, emit, **options))
-        elif in_kernel:
+        if in_kernel:
             steps.append(partial(self.kernel.execute, block.code, **options))
         elif place.runs_programs:
             argv = [*self._program(block.language), "-c", block.code]

@@ -80,7 +80,8 @@ class CommandLineCodeExecutor(OwnedExecutor):
         if not (await self._shell.run(argv, None, outputs.append)).ok:
             raise ExecutionError(f"{failure}: {' '.join(text_of(outputs).splitlines()[-3:])}")
 
-    def _forget(self) -> None:
+    async def _end_code(self, note: str) -> None:
+        await super()._end_code(note)
         self._is_ready = False
 
 

@@ -61,7 +61,7 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
                 f"executor= cannot be combined with {key}; configure the executor",
             )
             for name in ("executor", "code_executor")
-            for key, value in {"work_dir": "x", "timeout": 3, "use_docker": "x", "restore": "replay"}.items()
+            for key, value in {"work_dir": "x", "timeout": 3, "use_docker": "x"}.items()
         ),
         ({"executor": "jupyter"}, ValueError, "it must be an executor"),
         ({"last_n_messages": -1}, ValueError, "last_n_messages is -1"),
@@ -82,7 +82,7 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
         ({"output_dir": 3}, ValueError, "output_dir is 3; it must be a folder's path"),
         ({"limits": 3}, ValueError, "limits is 3; it must be a dict"),
         ({"limits": {"cpu": 3}, "kernel": "https://host/"}, ValueError, "limits is not supported on a server"),
-        ({"restore": "all"}, ValueError, "restore is 'all'; it must be 'nothing' or 'replay'"),
+        ({"restore": "replay"}, TypeError, "no key .restore. any more; leave it out, and use %%autogen"),
         ({"passed": "KEY"}, ValueError, "passed is 'KEY'; it must be a list of names"),
         ({"kernel": ""}, ValueError, "kernel is ''"),
         ({"kernel": "no-such"}, ValueError, "there is no kernelspec 'no-such'; installed are: .*python3"),
@@ -103,7 +103,7 @@ def test_invalid_code_execution_config_is_refused(config: Any, kind: type[Except
         {},
         {"use_docker": False},
         {"use_docker": None, "timeout": 5},
-        {"sandbox": "none", "limits": {"memory": "2 GB"}, "restore": "replay", "passed": ["GITHUB_TOKEN"]},
+        {"sandbox": "none", "limits": {"memory": "2 GB"}, "passed": ["GITHUB_TOKEN"]},
         {"kernel": "python3", "last_n_messages": 0},
         {"last_n_messages": 3},
         {"kernel": "http://localhost:8888/?token=secret"},

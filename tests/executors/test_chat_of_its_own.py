@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Iterator[Agent]:
-    way = Way("chat", plain(lambda folder: BlockExecutor(cwd=folder, restore="replay")))
+    way = Way("chat", plain(lambda folder: BlockExecutor(cwd=folder)))
     with running(way, tmp_path / "work") as agent:
         yield agent
 
@@ -39,18 +39,6 @@ def test_packages_are_installed_for_this_chat_only(chat: Agent, tmp_path: Path, 
     chat.loop.run(chat.executor.stop())
     assert not Path(text.split()[-1]).exists()
     assert chat.python(look).exit_code == 1
-
-
-def test_blocks_that_succeeded_run_again_after_a_crash(chat: Agent) -> None:
-    for code in ("a = [1]; print('first')", "1 / 0", "a.append(2)"):
-        chat.python(code)
-    chat.loop.run(chat.executor.put({"b": 5}))  # type: ignore[attr-defined]  # of a kernel's executor
-    end = chat.python("import os\nos._exit(3)")
-
-    assert "[1 of 2] a = [1]; print('first')\nfirst\n[2 of 2] a.append(2)\n" in end.text
-    assert end.exit_code == 3
-    assert end.note.endswith("its variables are lost. The successful code was run again: 2 blocks.")
-    assert chat.python("print(a, b)").text == "[1, 2] 5\n"
 
 
 def test_a_variable_that_was_kept_from_the_code_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,11 +18,16 @@ from autogen_nb.run import engine, policy
 
 T = TypeVar("T")
 
-_EXECUTOR_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout", "use_docker", "work_dir")
+_EXECUTOR_KEYS = ("kernel", "limits", "net", "passed", "sandbox", "timeout", "use_docker", "work_dir")
 """The keys of a ``code_execution_config`` that configure a new executor."""
 
 _CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", "pictures", *_EXECUTOR_KEYS)
-_DEFAULTS: Mapping[str, Any] = {"confirm": "never", "last_n_messages": "auto", "pictures": False, "restore": "nothing"}
+_DEFAULTS: Mapping[str, Any] = {"confirm": "never", "last_n_messages": "auto", "pictures": False}
+
+_NO_RESTORE = (
+    "code_execution_config has no key 'restore' any more; leave it out, and use %%autogen or autogen-nb chat, which go "
+    "back to a checkpoint after a crash"
+)
 
 
 def _is_bool(value: Any) -> bool:
@@ -53,7 +58,6 @@ _VALID: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "output_dir": (lambda value: isinstance(value, str | Path), "a folder's path"),
     "passed": (_are_names, "a list of names of environment variables"),
     "pictures": (_is_bool, "True if the model that reads the output accepts images, or False"),
-    "restore": (lambda value: value in ("nothing", "replay"), "'nothing' or 'replay'"),
     "timeout": (lambda value: isinstance(value, int | float) and value > 0, "a number of seconds above 0"),
     "use_docker": (_are_images, "True, False, an image's name or a list of names"),
 }
@@ -138,6 +142,8 @@ def read_code_config(config: Any) -> CodeConfig | None:
 
 
 def _check(key: str, value: Any) -> None:
+    if key == "restore":
+        raise WrongType(_NO_RESTORE)
     if key not in _CODE_KEYS:
         similar = difflib.get_close_matches(str(key), _CODE_KEYS, n=1)
         hint = f"did you mean {similar[0]!r}?" if similar else f"known keys are {', '.join(_CODE_KEYS)}"
@@ -162,7 +168,6 @@ def _create_executor(options: Mapping[str, Any], organisation: OrganisationPolic
         cwd=Path(options["work_dir"] or Path.cwd()),
         timeout=options["timeout"],
         limits=options["limits"],
-        restore=options["restore"],
         passed=tuple(options["passed"] or ()),
     )
 

@@ -6,7 +6,7 @@ An unavailable choice raises an error before anything starts; no other choice is
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from autogen_nb.core.policy.organisation_policy import Walls
@@ -67,7 +67,6 @@ class ExecutionTarget:
         imports: Sequence[str] = (),
         checkpoints: bool = False,
         limits: Mapping[str, Any] | None = None,
-        restore: Literal["nothing", "replay"] = "nothing",
         passed: Sequence[str] = (),
         writable: Writable | None = None,
     ) -> "BlockExecutor":
@@ -77,7 +76,7 @@ class ExecutionTarget:
 
         limits = {"memory": self.memory} if self.memory else limits
         where, unsupported = self.kind.lacks
-        requested = {"limits": limits, "restore": restore != "nothing", "passed": passed}
+        requested = {"limits": limits, "passed": passed}
         for name in unsupported:
             if requested[name]:
                 raise ConfigError(f"{name} is not supported {where}; leave it out")
@@ -89,7 +88,6 @@ class ExecutionTarget:
             checkpoints=checkpoints,
             place=self.kind.make(self._options(cwd, block_limits, writable)),
             limits=block_limits,
-            restore=restore,
             passed=passed,
         )
 

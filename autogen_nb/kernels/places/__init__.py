@@ -94,7 +94,7 @@ PLACES: Mapping[str, PlaceKind] = {
         wall=True,
         net=True,
         costly=True,
-        lacks=("in a container", ("restore", "passed")),
+        lacks=("in a container", ("passed",)),
     ),
     "kernelspec": PlaceKind(_kernelspec, label="kernel {kernel}"),
     "server": PlaceKind(
