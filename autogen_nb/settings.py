@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from keyword import iskeyword
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
@@ -20,14 +21,13 @@ from urllib.parse import urlsplit
 from traitlets import Bool, CFloat, CInt, Enum, List, TraitError, TraitType, Unicode
 from traitlets.config import Configurable
 
-from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.core.chats.human_input import Mode
-from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy
+from autogen_nb.core.policy.organisation_policy import NO_POLICY, SANDBOXES, OrganisationPolicy
 from autogen_nb.effects import CONFIRMS
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.places import SANDBOXES, place_kind
+from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.trusted import policy_file
 
@@ -271,8 +271,9 @@ class Settings(Configurable):
 
     def unattended(self) -> "Settings":
         """The options for a run without a person; raises ConfigError if the options do not allow such a run."""
-        where = self.target(Settings().where)
-        confirm = self.confirm or ("risky" if where.kind.wall else None)
+        # Impossible places raise here, before anything starts.
+        place = self.place()
+        confirm = self.confirm or ("risky" if place.is_sandbox else None)
         if confirm is None:
             way_out = policy_file.policy().way_out(
                 "choose a sandbox (--sandbox bwrap or docker), or --confirm risky (refuses code that is not clearly "
@@ -324,26 +325,24 @@ class Settings(Configurable):
         return machine_memory.preimports([name for module in self.imports.split(",") if (name := module.strip())])
 
     @property
-    def where(self) -> ExecutionTarget:
-        """The default target for code: the settings' kernel, or else the stronger of their sandbox and the policy's."""
-        images = (self.image,) if self.image else ()
-        net = self.net and place_kind(self.sandbox).net
-        where = ExecutionTarget(self.sandbox, net, self.kernel, images, self.memory)
+    def default_place(self) -> Place:
+        """The default place for code: the settings' kernel, or else the stronger of their sandbox and the policy's."""
         policy = policy_file.policy()
-        if self.kernel or policy.suffices(self.sandbox):
-            return where
-        return ExecutionTarget(policy.sandbox, self.net, images=images, memory=self.memory)
+        sandbox = self.sandbox if self.kernel else policy.stricter_sandbox(self.sandbox)
+        images = (self.image,) if self.image else ()
+        return Place(sandbox, self.net and sandbox != "none", self.kernel, images, self.memory)
 
-    def target(self, default: ExecutionTarget) -> ExecutionTarget:
-        """The target that the options select, or else `default`."""
+    def place(self, default: Place | None = None) -> Place:
+        """The place that the options select, or else `default`, which is that of new settings if it is None."""
+        default = Settings().default_place if default is None else default
         if not self.options.keys() & {"sandbox", "kernel", "net", "memory"}:
             return default
         # A sandbox replaces the default kernel, and a kernel replaces the default sandbox.
         sandbox = self.options.get("sandbox") or ("none" if self.kernel else default.sandbox)
         kernel = self.kernel or ("" if self.sandbox != "none" else default.kernel)
-        net = self.options.get("net", default.net and place_kind(sandbox, kernel).net)
-        memory = self.memory or ("" if "limits" in place_kind(sandbox, kernel).lacks[1] else default.memory)
-        return ExecutionTarget(sandbox, net, kernel, default.images, memory)
+        net = self.options.get("net", default.net and sandbox != "none")
+        place = Place(sandbox, net, kernel, default.images, self.memory)
+        return place if self.memory or place.is_server else replace(place, memory=default.memory)
 
 
 OPTIONS: Mapping[str, TraitType[Any, Any]] = {

@@ -46,7 +46,7 @@ load()
 RUN = """
 import asyncio, tempfile
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+from autogen_nb.kernels.places.bubblewrap import BubblewrapProvisioner
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import CodeBlock
 
@@ -61,7 +61,7 @@ async def main(folder):
 with tempfile.TemporaryDirectory() as folder:
     print("ran", *"".join(asyncio.run(main(folder))).split())
 try:
-    BubblewrapPlace()
+    BubblewrapProvisioner()
 except ConfigError as error:
     print(error)
 """

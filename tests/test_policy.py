@@ -62,7 +62,7 @@ def test_file_that_is_not_understood_stops_everything(file: Path, lay: Lay) -> N
     with pytest.raises(ConfigError, match=r"nothing runs"):
         read_code_config({"executor": ScriptedExecutor({})})
     with pytest.raises(ConfigError, match=r"nothing runs"):
-        _ = Settings().where
+        _ = Settings().default_place
 
 
 def test_model_elsewhere_is_not_asked(lay: Lay) -> None:
@@ -80,7 +80,7 @@ def test_model_elsewhere_is_not_asked(lay: Lay) -> None:
     assert answered.completion.message.text == "Hi."
 
 
-def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
+def test_code_of_agents_has_a_sandbox(lay: Lay, tmp_path: Path) -> None:
     lay("[code]\nsandbox = 'docker'")
 
     with pytest.raises(ConfigError, match=r"at least the sandbox 'docker', and the executor has 'none'"):
@@ -112,15 +112,15 @@ def test_advice_without_a_person_is_what_the_policy_allows(lay: Lay, confirm: Co
     assert ("--confirm risky" in str(one.value)) == (confirm == "risky")
 
 
-def test_settings_have_the_walls_of_the_policy(lay: Lay) -> None:
+def test_settings_have_the_sandbox_of_the_policy(lay: Lay) -> None:
     lay("[code]\nsandbox = 'bwrap'")
 
-    assert Settings().where.sandbox == "bwrap"
-    assert Settings(sandbox="docker").where.sandbox == "docker"
-    assert Settings(kernel="bash").where.sandbox == "none"
+    assert Settings().default_place.sandbox == "bwrap"
+    assert Settings(sandbox="docker").default_place.sandbox == "docker"
+    assert Settings(kernel="bash").default_place.sandbox == "none"
 
 
-def test_no_kernel_starts_ahead_outside_of_the_walls(lay: Lay, tmp_path: Path) -> None:
+def test_no_kernel_starts_ahead_outside_of_the_sandbox(lay: Lay, tmp_path: Path) -> None:
     lay("[code]\nsandbox = 'bwrap'")
 
     assert begin_first_kernel(tmp_path, Settings(kernel="python3")) is None

@@ -19,6 +19,7 @@ from autogen_nb.cli.task_options import task_options
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError, NobodyThere
 from autogen_nb.events import Ended
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.human.terminal_human import TerminalHuman
@@ -59,12 +60,12 @@ class _Conversation:
     """A series of tasks for the same agents and kernel."""
 
     def __init__(self, options: Settings, data: dict[str, Any]) -> None:
-        target = options.target(Settings().where)
-        target.check(Path.cwd())
-        self._settings = Settings().for_cell(options, attended=True, sandboxed=target.kind.wall, policy=run.policy())
+        place = options.place()
+        place.check(Path.cwd())
+        self._settings = Settings().for_cell(options, attended=True, sandboxed=place.is_sandbox, policy=run.policy())
         model = self._model()
         timeout = self._settings.block_timeout or None
-        self._executor = target.executor(cwd=Path.cwd(), timeout=timeout, **self._settings.kernel_options)
+        self._executor = BlockExecutor(place=place, cwd=Path.cwd(), timeout=timeout, **self._settings.kernel_options)
         self._code = CodeConfig(self._executor, confirm=self._settings.confirm or "always")
         self._user, self._assistant = code_pair(ASSISTANT, model, self._code, self._settings.max_turns)
         self._tables = ""

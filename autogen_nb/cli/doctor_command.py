@@ -15,12 +15,13 @@ import click
 
 from autogen_nb import run
 from autogen_nb._version import __version__
-from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.cli import exit_codes
+from autogen_nb.core.policy.organisation_policy import SANDBOXES
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import AutogenError
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.kernels.places import SANDBOXES
+from autogen_nb.kernels.places.place import Place
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.address import host_of
 from autogen_nb.models.config.config_list import LIST
@@ -98,7 +99,7 @@ def _libraries() -> Iterator[Finding]:
 
 def _kernel() -> Iterator[Finding]:
     with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
-        executor = ExecutionTarget().executor(cwd=Path(folder))
+        executor = BlockExecutor(cwd=folder)
         start = time.monotonic()
         try:
             run.engine.call(executor.start())
@@ -108,13 +109,13 @@ def _kernel() -> Iterator[Finding]:
 
 
 def _sandboxes() -> Iterator[Finding]:
-    none, *walls = SANDBOXES
-    yield Finding(none, "ok", f"the default: code has your rights; --sandbox {' or '.join(walls)} restricts it")
-    for name in walls:
+    none, *sandboxes = SANDBOXES
+    yield Finding(none, "ok", f"the default: code has your rights; --sandbox {' or '.join(sandboxes)} restricts it")
+    for name in sandboxes:
         try:
             # `check` rejects the home folder, and the command may run there.
             with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
-                ExecutionTarget(name).check(Path(folder))
+                Place(name).check(Path(folder))
             yield Finding(name, "ok", f"--sandbox {name} is available")
         except AutogenError as error:
             what, _, mend = str(error).partition(": ")

@@ -9,6 +9,7 @@ import click
 
 from autogen_nb.agents.chats.export import Export, writable_path
 from autogen_nb.core.text.visible_text import visible
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.human.terminal_human import TerminalHuman
@@ -81,13 +82,12 @@ def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) ->
     session = store.read(store.find(name))
     if not (yes or unchecked):
         click.confirm(f"Run the code of {session.name} in a new kernel, to check {path.name}?", abort=True)
-    settings = [Settings.from_json(run.task, run.settings) for run in session.runs[-1:]]
-    target = settings[0].target(Settings().where) if settings else Settings().where
+    settings = [Settings.from_json(run.task, run.settings) for run in session.runs[-1:]] or [Settings()]
     human = TerminalHuman() if sys.stdin.isatty() else NobodyToAsk()
     document = Export(
         session,
         path,
-        target.executor(cwd=path.parent),
+        BlockExecutor(place=settings[0].place(), cwd=path.parent),
         lambda scope: RuleBasedApprover(human, RulesFile(), tell=click.echo, scope=scope),
         view=PlainView(),
         progress=lambda text: click.echo(text, err=True),

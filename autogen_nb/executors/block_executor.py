@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Inquirer, RunEnded
 from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
@@ -33,10 +32,10 @@ from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.outcome import BlockOutcome, missing_variable_hint, read_only_hint, shorter_name_hint
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.file_transfer import save_source, shell_source
-from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.kernels.places.place import Place
-from autogen_nb.kernels.places.writable import split_path
+from autogen_nb.kernels.places.provisioner import Provisioner
+from autogen_nb.kernels.places.writable import Writable, split_path
 from autogen_nb.kernels.request import Ask, ignore
 from autogen_nb.kernels.shell import Shell
 from autogen_nb.kernels.transfer.variable_transfer import LIMIT, HandedVariable, TransferRecord
@@ -81,8 +80,12 @@ class BlockExecutor:
         passed: Collection[str] = (),
         # Seconds between the interrupt of a block and its end by force.
         grace: float = 5.0,
-        place: Place = LOCAL,
+        place: Place = Place(),  # noqa: B008  # it is frozen
+        # What starts kernels and programs, if not that of `place`.
+        provisioner: Provisioner | None = None,
         limits: Limits | None = None,
+        # Where sandboxed code may write; None means the working directory.
+        writable: Writable | None = None,
         in_kernel: bool = True,
         # Modules that the kernel imports in advance, if they are installed.
         imports: Sequence[str] = (),
@@ -95,9 +98,11 @@ class BlockExecutor:
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self.timeout = timeout
-        self.walls: Walls = place.walls
-        self._place = place
-        self._python = python if place.is_local else "python3"
+        self.place = place
+        limits = Limits.of({"memory": place.memory}) if place.memory else limits
+        provisioner = provisioner or place.provisioner(self.cwd, limits, writable)
+        self._provisioner = provisioner
+        self._python = python if provisioner.is_local else "python3"
         self._leaves = leaves
         self._only_saved = frozenset(only_saved)
         self._in_kernel = in_kernel
@@ -108,26 +113,26 @@ class BlockExecutor:
         # The note about a missing kernel or Python: None before the first block, "" once a run has reported it.
         self._limitation = None if in_kernel else ""
         self._turn = asyncio.Lock()
-        is_scrubbed = environ is None and place.is_local
+        is_scrubbed = environ is None and provisioner.is_local
         if environ is None:
-            environ = scrub_environment(os.environ, passed) if place.is_local else {}
+            environ = scrub_environment(os.environ, passed) if provisioner.is_local else {}
         environ = with_interpreter(environ, python)
         # An overlay extends the packages of this interpreter; other interpreters, containers and servers have none.
-        self._overlay = Overlay.of(place) if python == sys.executable else None
+        self._overlay = Overlay.of(provisioner) if python == sys.executable else None
         # Remote kernels and containers have temporary folders of their own.
-        self.private_temporary = self._overlay is not None or not place.is_local
+        self.private_temporary = self._overlay is not None or not provisioner.is_local
         if self._overlay is not None:
             environ = self._overlay.extend_environ(environ)
             weakref.finalize(self, self._overlay.remove).atexit = False
         self._dropped = frozenset(os.environ) - frozenset(environ) if is_scrubbed else frozenset[str]()
-        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place, limits=limits)
+        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, provisioner=provisioner, limits=limits)
         folders = () if self._overlay is None else (self._overlay.folder,)
         self.kernel = Kernel(
             cwd=self.cwd,
             environ=environ,
             imports=imports,
             grace=grace,
-            place=place,
+            provisioner=provisioner,
             limits=limits,
             folders=folders,
             checkpoints=checkpoints,
@@ -149,7 +154,7 @@ class BlockExecutor:
             await self._prepare()
             if not await self._why_no_kernel():
                 await self.kernel.start()
-            elif not self._place.is_local:
+            elif not self._provisioner.is_local:
                 await self._shell.run(["true"], None, ignore)
 
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
@@ -186,7 +191,7 @@ class BlockExecutor:
             if isinstance(output, Failure):
                 missing = _undefined_name(output)
                 notes.append(missing_variable_hint(output, self._dropped))
-                notes.append(read_only_hint(output, self._place.own_folder))
+                notes.append(read_only_hint(output, self._provisioner.own_folder))
                 tail = f"{output.ename}: {output.evalue}"
             elif isinstance(output, Stream):
                 tail = (tail + output.text)[-_TAIL_LENGTH:]
@@ -228,7 +233,7 @@ class BlockExecutor:
         await self._end_code(note)
         async with self._turn:
             await self._end_code(note)
-            await self._place.close()
+            await self._provisioner.close()
             if self._overlay is not None:
                 await asyncio.to_thread(self._overlay.remove)
 
@@ -269,7 +274,7 @@ class BlockExecutor:
 
     async def _prepare(self) -> None:
         """Prepares the working directory before each run."""
-        if self._place.shares_disk:
+        if self._provisioner.shares_disk:
             try:
                 self.cwd.mkdir(parents=True, exist_ok=True)
             except OSError as error:
@@ -283,7 +288,7 @@ class BlockExecutor:
 
     async def _why_no_kernel(self) -> str:
         """The reason why each block runs as a program; "" if a kernel is possible."""
-        self._no_kernel = self._no_kernel or await self._place.why_no_kernel()
+        self._no_kernel = self._no_kernel or await self._provisioner.why_no_kernel()
         return self._no_kernel
 
     async def _check_kernel(self, action: str, error: type[AutogenError]) -> None:
@@ -308,23 +313,24 @@ class BlockExecutor:
             if self._limitation is None:
                 self._limitation = f"{why[:1].upper()}{why[1:]}, {_NO_KERNEL}"
             return [partial(self._run_program, block, options["timeout"])]
-        place, kernel_language = self._place, self._place.language or (await self.kernel.start()).language
+        provisioner = self._provisioner
+        kernel_language = provisioner.language or (await self.kernel.start()).language
         is_python = kernel_language == "python"
         if not is_python and self._limitation is None:
             self._limitation = _NO_PYTHON.format(language=kernel_language or "another language")
         languages = {block.language, kernel_language}
         in_kernel = len(languages) == 1 or languages <= PYTHON or languages <= _SHELL
-        if not (in_kernel or (block.language in _SHELL and (place.runs_programs or is_python))):
+        if not (in_kernel or (block.language in _SHELL and (provisioner.runs_programs or is_python))):
             raise _unknown_language(block.language, kernel_language)
         steps: list[Step] = []
         name = _declared_name(block.code)
-        if name is not None and place.shares_disk:
+        if name is not None and provisioner.shares_disk:
             self._save(block.code, name)
         elif name is not None and is_python:
             steps.append(partial(self.kernel.execute, save_source(name, block.code), silent=True))
         if in_kernel:
             steps.append(partial(self.kernel.execute, block.code, **options))
-        elif place.runs_programs:
+        elif provisioner.runs_programs:
             argv = [*self._program(block.language), "-c", block.code]
             steps.append(partial(self._shell.run, argv, options["timeout"]))
         else:
@@ -350,7 +356,7 @@ class BlockExecutor:
         relative = Path(os.path.relpath(root / name, root))
         if relative == Path() or ".." in relative.parts:
             raise BlockRefused(f"{name!r} is not inside the working directory; nothing was saved or run")
-        parent, folder = split_path(root, self._place.own_folder)
+        parent, folder = split_path(root, self._provisioner.own_folder)
         if parent != root or not relative.is_relative_to(folder):
             relative = folder / relative
         try:

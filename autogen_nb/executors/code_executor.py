@@ -161,6 +161,9 @@ def _awaitable(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Corou
 class OwnedExecutor(BlockExecutor, OwnedResource):
     """An executor that its owner may start and stop; implements `autogen_nb.core.ports.Executor`.
 
+    Its owner can give a container access to anything, so its `place` is not the sandbox "docker", and no policy counts
+    it as one.
+
     Parameters
     ----------
     timeout
@@ -174,8 +177,6 @@ class OwnedExecutor(BlockExecutor, OwnedResource):
             raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
         super().__init__(cwd=work_dir, timeout=timeout, **options)
         self.work_dir = self.cwd
-        # The owner can give this executor's container access to anything, so no policy counts it as a sandbox.
-        self.walls = "none"
         self._created_at = time.time_ns() - _CLOCK_LAG
 
     def __repr__(self) -> str:

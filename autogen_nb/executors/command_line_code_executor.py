@@ -9,7 +9,7 @@ from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.code_executor import OwnedExecutor, one_directory
 from autogen_nb.executors.functions_module import PROMPT, FunctionsModule
-from autogen_nb.kernels.places.container import IMAGE, ContainerPlace, Leaves
+from autogen_nb.kernels.places.container import IMAGE, ContainerProvisioner, Leaves
 from autogen_nb.outputs import Output
 
 
@@ -175,8 +175,8 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
         settings = container_settings(
             options, container_name, bind_dir, auto_remove=auto_remove, stop_container=stop_container, net=net
         )
-        place = ContainerPlace(cwd=cwd, images=[image], **settings)
-        super().__init__(work_dir=cwd, timeout=timeout, place=place, **more)
+        provisioner = ContainerProvisioner(cwd=cwd, images=[image], **settings)
+        super().__init__(work_dir=cwd, timeout=timeout, provisioner=provisioner, **more)
 
 
 def container_settings(
@@ -188,7 +188,7 @@ def container_settings(
     stop_container: bool = True,
     net: bool = False,
 ) -> dict[str, Any]:
-    """Converts AutoGen's parameters of a container to those of `ContainerPlace`; Docker's library gets `options`."""
+    """Converts AutoGen's parameters to those of `ContainerProvisioner`; Docker's library gets `options`."""
     leaves: Leaves = "running" if not stop_container else "nothing" if auto_remove else "ended"
     host_cwd = None if bind_dir is None else one_directory(bind_dir=bind_dir)
     options = {name: value or None for name, value in options.items()} | {"name": container_name}

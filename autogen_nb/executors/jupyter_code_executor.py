@@ -10,10 +10,10 @@ from weakref import WeakSet
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.code_executor import OwnedExecutor, OwnedResource, one_directory
 from autogen_nb.executors.command_line_code_executor import container_settings
-from autogen_nb.kernels.places.container import IMAGE, ContainerPlace
+from autogen_nb.kernels.places.container import IMAGE, ContainerProvisioner
 from autogen_nb.kernels.places.container_engine import build_kernel_image, kernel_dockerfile
 from autogen_nb.kernels.places.local import LOCAL
-from autogen_nb.kernels.places.place import Place
+from autogen_nb.kernels.places.provisioner import Provisioner
 from autogen_nb.run import in_background
 
 _PYTHON = "python3"
@@ -102,7 +102,7 @@ class DockerJupyterServer(_ManagedServer):
         self.settings = container_settings({"environment": docker_env}, **container)
 
 
-class _KernelContainer(ContainerPlace):
+class _KernelContainer(ContainerProvisioner):
     """A container that must have ipykernel; its image is built from `base`, unless `base` is None."""
 
     def __init__(self, base: str | None, **options: Any) -> None:
@@ -124,26 +124,26 @@ class _KernelContainer(ContainerPlace):
         return super()._make()
 
 
-def _place_of(server: Any, cwd: Path, kernel: str) -> Place:
+def _provisioner_for(server: Any, cwd: Path, kernel: str) -> Provisioner:
     if isinstance(server, DockerJupyterServer):
         if kernel != _PYTHON:
             raise ConfigError(f"kernel_name is {kernel!r}; in a container it must be 'python3', the image's own Python")
         return _KernelContainer(server.base, cwd=cwd, images=[server.image], **server.settings)
     if isinstance(server, LocalJupyterServer):
-        from autogen_nb.kernels.places.kernelspec import KernelspecPlace
+        from autogen_nb.kernels.places.kernelspec import KernelspecProvisioner
 
-        return LOCAL if kernel == _PYTHON else KernelspecPlace(kernel)
+        return LOCAL if kernel == _PYTHON else KernelspecProvisioner(kernel)
     info = getattr(server, "connection_info", server)
     if not hasattr(info, "host"):
         raise ConfigError(
             f"jupyter_server is {server!r}; it must be a JupyterConnectionInfo(host, use_https, port, token), "
             "a DockerJupyterServer() or a LocalJupyterServer()"
         )
-    from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
+    from autogen_nb.kernels.places.jupyter_server import JupyterServerProvisioner
 
     scheme, port = "https" if getattr(info, "use_https", False) else "http", getattr(info, "port", None)
     address = f"{scheme}://{info.host}{'' if port is None else f':{port}'}"
-    return JupyterServerPlace(address, token=getattr(info, "token", None), spec=kernel)
+    return JupyterServerProvisioner(address, token=getattr(info, "token", None), spec=kernel)
 
 
 class JupyterCodeExecutor(OwnedExecutor):
@@ -179,7 +179,8 @@ class JupyterCodeExecutor(OwnedExecutor):
         server = LocalJupyterServer() if jupyter_server is None or name is jupyter_server else jupyter_server
         server_directory = {"work_dir of the server": getattr(server, "work_dir", None)}
         cwd = one_directory(work_dir=work_dir, output_dir=output_dir, **server_directory)
-        super().__init__(timeout=timeout, work_dir=cwd, place=_place_of(server, cwd, name), environ=environ)
+        provisioner = _provisioner_for(server, cwd, name)
+        super().__init__(timeout=timeout, work_dir=cwd, provisioner=provisioner, environ=environ)
         if hasattr(server, "executors"):
             server.executors.add(self)
 

@@ -30,7 +30,7 @@ from autogen_nb.kernels.message_decoding import CHANGES, LOST_VALUES, changes, n
 from autogen_nb.kernels.outcome import KEPT, LOST, BlockOutcome, classify, describe_end
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
-from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
+from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec, Provisioner
 from autogen_nb.kernels.preparation import import_ahead, pack_modules, prepare, with_parents
 from autogen_nb.kernels.request import Ask, ExecuteRequest, ignore
 from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
@@ -71,13 +71,13 @@ class Kernel(VariableExchange):
         environ: Mapping[str, str] | None = None,
         imports: Sequence[str] = (),
         grace: float = 5.0,
-        place: Place = LOCAL,
+        provisioner: Provisioner = LOCAL,
         limits: Limits | None = None,
         folders: Sequence[Path] = (),
         checkpoints: bool = False,
     ) -> None:
         self.cwd = Path(cwd).absolute()
-        self._place = place
+        self._provisioner = provisioner
         self._environ = environ
         self._imports = tuple(imports)
         self._grace = grace
@@ -448,11 +448,11 @@ class Kernel(VariableExchange):
         self._in_background(asyncio.to_thread(pack_modules))
         # ipykernel 7.0 and 7.1 sometimes lose a request that arrives during their start, so the start is repeated.
         for timeout in (_PREPARE_TIMEOUT, _PREPARE_TIMEOUT, None):
-            handle = await launch(self._place, launch_spec)
+            handle = await launch(self._provisioner, launch_spec)
             try:
                 async with asyncio.timeout(timeout):
                     if handle.is_python:
-                        await prepare(handle, self._grace, sys.prefix if self._place.is_local else "")
+                        await prepare(handle, self._grace, sys.prefix if self._provisioner.is_local else "")
                 break
             except BaseException as error:
                 await handle.end(grace=0)

@@ -1,4 +1,4 @@
-"""Starts a kernel in a place, and explains why none starts."""
+"""Starts a kernel with a provisioner, and explains why none starts."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.places.local import folder_for_sockets
-from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
+from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec, Provisioner
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.trusted.held_folder import HeldFolder, clear
 
@@ -19,12 +19,12 @@ _TAIL_BYTES = 2_000
 _DELETED = "the folder that {} was deleted; go to another one (%cd in a notebook), and run this again"
 
 
-async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
-    folder = private_folders.make(place.folders or folder_for_sockets())
-    outbox = Path(tempfile.mkdtemp(prefix="", dir=place.outboxes or folder))
+async def launch(provisioner: Provisioner, launch_spec: LaunchSpec) -> KernelHandle:
+    folder = private_folders.make(provisioner.folders or folder_for_sockets())
+    outbox = Path(tempfile.mkdtemp(prefix="", dir=provisioner.outboxes or folder))
     handle, launch_spec = None, replace(launch_spec, folder=folder, outbox=outbox)
     try:
-        handle = await place.start(launch_spec)
+        handle = await provisioner.start(launch_spec)
         async with asyncio.timeout(_START_TIMEOUT):
             await handle.await_answer(_REPEAT_SECONDS)
             if handle.checkpoints is not None:
@@ -37,7 +37,7 @@ async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
         clear(launch_spec.outbox)
         private_folders.remove(folder)
         if isinstance(error, OSError | TimeoutError | ChildProcessError):
-            deleted = _describe_deleted(launch_spec.cwd) if place.shares_disk else ""
+            deleted = _describe_deleted(launch_spec.cwd) if provisioner.shares_disk else ""
             raise ExecutionError(_DELETED.format(deleted) if deleted else _error_message(error, tail)) from error
         raise
     return handle

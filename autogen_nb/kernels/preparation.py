@@ -14,7 +14,7 @@ from pathlib import Path
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.inside.guard_questions import FIELD
-from autogen_nb.kernels.places.place import KernelHandle
+from autogen_nb.kernels.places.provisioner import KernelHandle
 from autogen_nb.kernels.request import ExecuteRequest
 
 _INSIDE = Path(__file__).parent / "inside"

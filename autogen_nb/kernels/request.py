@@ -34,7 +34,7 @@ from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guard
 from autogen_nb.kernels.inside.checkpoint import FIELD as CHECKPOINT
 from autogen_nb.kernels.limits.block_limits import readable
 from autogen_nb.kernels.message_decoding import exit_code, output
-from autogen_nb.kernels.places.place import KernelHandle
+from autogen_nb.kernels.places.provisioner import KernelHandle
 from autogen_nb.outputs import Failure, Output, Stream, size
 
 Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]

@@ -16,7 +16,7 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, TIMED_OUT, BlockOutcome
-from autogen_nb.kernels.places.place import Place
+from autogen_nb.kernels.places.provisioner import Provisioner
 from autogen_nb.kernels.processes.jobs import Job, LocalJob
 from autogen_nb.outputs import Output, Stream
 
@@ -70,18 +70,18 @@ class Shell:
     """Background processes of a block continue until `stop`."""
 
     def __init__(
-        self, *, cwd: Path, environ: Mapping[str, str], grace: float, place: Place, limits: Limits | None
+        self, *, cwd: Path, environ: Mapping[str, str], grace: float, provisioner: Provisioner, limits: Limits | None
     ) -> None:
         self._cwd = cwd
         self._environ = environ
         self._grace = grace
-        self._place = place
+        self._provisioner = provisioner
         self._limits = Limits.usual() if limits is None else limits
         self._running: set[_Program] = set()
         self._background: set[Job] = set()
 
     async def run(self, argv: Sequence[str], limit: float | None, emit: Emit[Output]) -> BlockOutcome:
-        job = await self._place.spawn(argv, self._cwd, self._environ, self._limits)
+        job = await self._provisioner.spawn(argv, self._cwd, self._environ, self._limits)
         program = _Program(job)
         self._running.add(program)
         watch = None
@@ -129,7 +129,7 @@ class Shell:
 
     def program(self, language: str) -> str:
         name = "bash" if language in BASH else "sh"
-        if not self._place.is_local:
+        if not self._provisioner.is_local:
             return name
         path = self._environ.get("PATH")
         program = shutil.which(name, path=path) or shutil.which("sh", path=path)

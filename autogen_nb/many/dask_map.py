@@ -275,7 +275,7 @@ def prepare(
         name = model_connection.resolved(model, os.environ).model if isinstance(model, Mapping) else model
         settings = _settings(options | {"model": name}, attended=attended)
         if client is None:
-            settings.target(Settings().where).check(Path.cwd())
+            settings.place().check(Path.cwd())
             if not isinstance(model, Mapping):
                 model = model_connection.choose(settings.model or None, None, os.environ)
             if model is None:
@@ -296,12 +296,12 @@ def _settings(values: Mapping[str, Any], *, attended: bool) -> Settings:
     if unknown := sorted(values.keys() - {*OPTIONS}):
         raise ConfigError(f"map: there is no option {unknown[0]!r}; the options are {', '.join(OPTIONS)}")
     options = Settings.from_options("", "map: ", **values)
-    wall = options.target(Settings().where).kind.wall
-    if options.confirm == "never" and not wall and not attended:
+    sandboxed = options.place().is_sandbox
+    if options.confirm == "never" and not sandboxed and not attended:
         way_out = "set `confirm` to risky (code that is not clearly harmless fails its row), or use a sandbox"
         raise ConfigError(f"map: nobody is there to approve code: {way_out} (bwrap or docker)")
     options.check_saved()
-    return Settings().for_cell(options, attended=attended, sandboxed=wall, policy=run.policy())
+    return Settings().for_cell(options, attended=attended, sandboxed=sandboxed, policy=run.policy())
 
 
 def _check_columns(table: Iterable[Mapping[str, Any]], names: Iterable[str], answer: str) -> None:

@@ -27,6 +27,7 @@ from autogen_nb.core.people import Human
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, ConfigError, NobodyThere, TransferError
 from autogen_nb.events import INCOMPLETE, ApprovalAsked, EffectAsked, Ended, ModelReplied, Recorded
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places.writable import Writable, make_folder
@@ -136,14 +137,14 @@ class _Slot:
         self.call = call
         self._inputs = inputs
         options = Settings.from_options("", **call.options)
-        target = options.target(Settings().where)
+        place = options.place()
         self._cwd = Path.cwd()
-        target.check(self._cwd)
+        place.check(self._cwd)
         local = local_calls.get(call.limits)
         self._human = local.human if local else None
         attended = self._human is not None
         self._settings = Settings().for_cell(
-            options, attended=attended, sandboxed=target.kind.wall, policy=run.policy()
+            options, attended=attended, sandboxed=place.is_sandbox, policy=run.policy()
         )
         self.limits = SharedLimits(call.limits, local.client if local else get_client())
         self._budget = SharedBudget(call.budget, self.limits) if call.budget else None
@@ -153,7 +154,7 @@ class _Slot:
         self._model = limited(model_for(self._spec, empty_reply="refuse"), self.limits, self._budget)
         self._folder = f"{FILES}/{call.name}"
         writable = Writable(lambda: self._folder, lambda: False)
-        self.executor = target.executor(cwd=self._cwd, writable=writable, **self._settings.kernel_options)
+        self.executor = BlockExecutor(place=place, cwd=self._cwd, writable=writable, **self._settings.kernel_options)
         self.is_busy = True
         # The number of the current row's first block in the kernel; 0 before the kernel starts.
         self._first_block = 0

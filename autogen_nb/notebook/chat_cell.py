@@ -19,7 +19,6 @@ from autogen_nb.agents.chats.person_tool import register_ask_person
 from autogen_nb.agents.code_pair import code_pair
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent_config import CodeConfig
-from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
 from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.core.ports import Model
@@ -36,6 +35,7 @@ from autogen_nb.errors import (
     TransferError,
 )
 from autogen_nb.events import INCOMPLETE, Ended, ModelDelta, ReasoningDelta
+from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.places.writable import make_folder
 from autogen_nb.kernels.transfer.dask_cluster import cluster_of
 from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, variables_text
@@ -59,10 +59,10 @@ _WAY_OUT = "`%autogen model` shows and changes the server."
 
 
 class ChatCell:
-    def __init__(self, stage: CellStage, settings: Settings, where: ExecutionTarget) -> None:
+    def __init__(self, stage: CellStage, settings: Settings, place: Place) -> None:
         self._stage = stage
         self._settings = settings
-        self._where = where
+        self._place = place
         self._notebook = stage.notebook
         self._view = stage.view
         self._spec: Any = ""
@@ -74,7 +74,7 @@ class ChatCell:
         with closing(self._view), heartbeat(self._view.tick) if self._stage.waits == "async" else nullcontext():
             model = await self._choose_model()
             chat, remark = self._notebook.conversations.open(self._settings, self._stage.origin)
-            chat.move_to(self._where, self._notebook.defaults.where)
+            chat.move_to(self._place, self._notebook.defaults.default_place)
             chat.executor.kernel.rolls_back = self._settings.on_error == "rollback"
             model = self._limit_by_budgets(model, chat)
             if not self._settings.new and (notice := self._notebook.sessions.remark(chat, self._stage.origin)):
@@ -212,7 +212,7 @@ class ChatCell:
             record = await self._on_engine(chat.put(inputs))
             if overwritten := chat.hand(inputs, record, self._notebook.namespace):
                 self._view.note(variable_choice.replaced_variables_line(overwritten, "the agent's kernel"))
-            if chat.where.kind.wall and (cluster := cluster_of(inputs)):
+            if chat.place.is_sandbox and (cluster := cluster_of(inputs)):
                 self._view.note(_OUTSIDE.format(cluster.address), tone="warning")
         if stale := [name for name in chat.shared.stale(self._notebook.namespace) if name not in inputs]:
             self._view.note(variable_choice.stale_variables_line(stale, self._name_for_commands(chat)), tone="warning")
@@ -397,7 +397,7 @@ def _chat_folder(chat: NotebookConversation) -> Iterator[None]:
         yield
     finally:
         # A running sandbox has the old folder mounted; a new folder of the same name would be invisible inside.
-        if not (chat.where.kind.wall and chat.alive):
+        if not (chat.place.is_sandbox and chat.alive):
             remove_empty(chat.cwd, chat.folder)
 
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.code_pair import last_answer
-from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, CodeRan, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.executors.block_executor import BlockExecutor
+from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.transfer.shared_variables import SharedVariables
 from autogen_nb.kernels.transfer.variable_transfer import TransferRecord
 from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
@@ -37,10 +37,6 @@ _NO_MEMORY = (
     "blocks again."
 )
 _DROPPED = "A new chat begins. The earlier one is deleted, because no model has answered it: {}"
-
-
-FirstKernel: TypeAlias = tuple[ExecutionTarget, BlockExecutor]
-"""A target, and its executor, which is already starting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +126,7 @@ class ChatAgents:
 
 
 class NotebookConversation:
-    def __init__(self, name: str, conversations: "Conversations", first_kernel: FirstKernel | None) -> None:
+    def __init__(self, name: str, conversations: "Conversations", executor: BlockExecutor | None) -> None:
         self._conversations = conversations
         self.kernels = conversations.kernels
         self.cwd = conversations.cwd
@@ -138,8 +134,8 @@ class NotebookConversation:
         self.known_folder = ""
         self.runs: list[CellRun] = []
         self.agents: ChatAgents | None = None
-        self.where = self._default = ExecutionTarget() if first_kernel is None else first_kernel[0]
-        self._open(first_kernel)
+        self._open(executor)
+        self._default = self.place
         self.shared = SharedVariables(lambda: self._kernel_id() if self.alive else None)
         self.taken_back: list[TakenBack] = []
         self.declined_variables: set[str] = set()
@@ -187,41 +183,44 @@ class NotebookConversation:
         waits = all(isinstance(run.last, ModelAsked) and not run.replies for run in self.runs)
         return bool(self.runs) and waits and not self._replaced_replies
 
-    def target_for(self, options: Settings, default: ExecutionTarget) -> ExecutionTarget:
-        """Returns the target for the chat's code; a chat keeps its target as long as its kernel runs."""
-        target = options.target(self.where if self.runs and default == self._default else default)
-        if self.alive and self.runs and target != self.where:
-            current, requested = (each.text or "no sandbox" for each in (self.where, target))
+    @property
+    def place(self) -> Place:
+        return self.executor.place
+
+    def place_for(self, options: Settings, default: Place) -> Place:
+        """Returns the place for the chat's code; a chat keeps its place as long as its kernel runs."""
+        place = options.place(self.place if self.runs and default == self._default else default)
+        if self.alive and self.runs and place != self.place:
+            current, requested = (each.text or "no sandbox" for each in (self.place, place))
             raise ConfigError(
                 f"chat {self.name!r} already has a kernel ({current}); "
                 f"a new chat (--new, or -c NAME) can have another ({requested}), and so can this one after "
                 f"`%autogen kernel stop {self.name}`, which ends its variables"
             )
-        return target
+        return place
 
-    def move_to(self, where: ExecutionTarget, default: ExecutionTarget) -> None:
-        """Sets the target for the chat's code, and replaces the kernel if the target changes."""
-        if where != self.where:
-            where.check(self.cwd)
+    def move_to(self, place: Place, default: Place) -> None:
+        """Sets the place for the chat's code, and replaces the kernel if the place changes."""
+        if place != self.place:
+            place.check(self.cwd)
             self._end_kernel()
-            last_block, self.where = self.executor.kernel.last_block, where
+            last_block = self.executor.kernel.last_block
             self.shared.clear()
             self.forget_variables()
-            self._open()
+            self._open(place=place)
             # The numbers of earlier blocks must not name checkpoints of the new kernel.
             self.executor.kernel.last_block = last_block
             self.executor.notice = "The person replaced the kernel; its variables are lost." if self.runs else ""
         engine.call_soon(partial(self.kernels.touch, self))
         self._default = default
 
-    def _open(self, first_kernel: FirstKernel | None = None) -> None:
-        if first_kernel is None:
+    def _open(self, executor: BlockExecutor | None = None, place: Place = Place()) -> None:  # noqa: B008  # frozen
+        if executor is None:
             options = self._conversations.kernel_options()
-            self.executor = self.where.executor(
-                cwd=self.cwd, **options, writable=writable(self.cwd, lambda: self.folder)
-            )
+            can_write = writable(self.cwd, lambda: self.folder)
+            self.executor = BlockExecutor(place=place, cwd=self.cwd, **options, writable=can_write)
         else:
-            self.executor = first_kernel[1]
+            self.executor = executor
             # The kernel is already starting, and will not call `admit` itself.
             engine.call_soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
@@ -271,7 +270,7 @@ class NotebookConversation:
 
     async def _stop(self, executor: "BlockExecutor", note: str = "") -> None:
         await executor.stop(note)
-        if executor is self.executor and self.where.kind.wall and self.known_folder:
+        if executor is self.executor and self.place.is_sandbox and self.known_folder:
             # The sandbox of a newer executor may have the folder mounted.
             remove_empty(self.cwd, self.known_folder)
 
@@ -387,7 +386,7 @@ class Conversations:
     def __init__(
         self,
         cwd: Path,
-        first_kernel: FirstKernel | None = None,
+        first_kernel: BlockExecutor | None = None,
         *,
         kernel_options: Callable[[], Mapping[str, Any]] = dict,
         folders: ChatFolders | None = None,
@@ -416,7 +415,7 @@ class Conversations:
         name = name or self.current
         return self._all.get(name) or self._begin(name)
 
-    def _begin(self, name: str, first_kernel: FirstKernel | None = None) -> NotebookConversation:
+    def _begin(self, name: str, first_kernel: BlockExecutor | None = None) -> NotebookConversation:
         chat = self._all[name] = NotebookConversation(name, self, first_kernel)
         return chat
 
@@ -440,15 +439,15 @@ class Conversations:
             old.set_name(new.name)
             self._all[old.name] = self._latest = old
 
-    def restore(self, session: Session, runs: Sequence[CellRun], default: ExecutionTarget) -> NotebookConversation:
+    def restore(self, session: Session, runs: Sequence[CellRun], default: Place) -> NotebookConversation:
         """Continues an earlier session in the place that its cells chose; another chat of its name gets a new name."""
-        where = default
+        place = default
         for run in runs:
-            where = run.settings.target(where)
-        where.check(self.cwd)
-        policy_file.policy().check_walls(where.sandbox, "this chat")
+            place = run.settings.place(place)
+        place.check(self.cwd)
+        policy_file.policy().check_sandbox(place.sandbox, "this chat")
         chat, _ = self.renew(str(session.head["chat"]))
-        chat.move_to(where, default)
+        chat.move_to(place, default)
         chat.restore(session, runs)
         self._latest = chat
         return chat

@@ -7,6 +7,7 @@ from typing import Any
 from autogen_nb.agents.chats.export import Export
 from autogen_nb.core.text.chart_outputs import is_preparation, static
 from autogen_nb.core.text.output_images import MAGIC
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.notebook.chat_folders import writable
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
@@ -41,7 +42,7 @@ async def export(
     exported = Export(
         session=chat.session,
         path=path,
-        executor=chat.where.executor(cwd=path.parent, writable=writable(path.parent, lambda: chat.folder)),
+        executor=BlockExecutor(place=chat.place, cwd=path.parent, writable=writable(path.parent, lambda: chat.folder)),
         human=stage.approver,
         view=view,
         progress=view.set_status,

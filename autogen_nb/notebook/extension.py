@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, cast
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
-from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ConfigError
 from autogen_nb.notebook.options import documented, help_text
@@ -153,22 +152,23 @@ class Extension:
                 print(hint)  # noqa: T201  # a hint for the person
 
 
-def begin_first_kernel(cwd: Path, defaults: Settings) -> "tuple[ExecutionTarget, BlockExecutor] | None":
-    """Starts a kernel with the default settings; returns None if it is costly, needs a sandbox or is not allowed.
+def begin_first_kernel(cwd: Path, defaults: Settings) -> "BlockExecutor | None":
+    """Starts a kernel with the default settings; returns None for a server, for a sandbox, or if it is not allowed.
 
     This function runs before the slow imports, so it imports little.
     """
     # The first cell repeats the checks and reports their errors.
     with suppress(AutogenError):
-        where = defaults.where
-        policy_file.policy().check_walls(where.sandbox, "this notebook")
+        place = defaults.default_place
+        policy_file.policy().check_sandbox(place.sandbox, "this notebook")
         # A sandbox needs the chat's folder, which has no name before the first cell.
-        if not (where.kind.costly or where.kind.wall):
-            where.check(cwd)
-            executor = where.executor(cwd=cwd, **defaults.kernel_options)
+        if not (place.is_server or place.is_sandbox):
+            from autogen_nb.executors.block_executor import BlockExecutor
+
+            executor = BlockExecutor(place=place, cwd=cwd, **defaults.kernel_options)
             # If the start fails, the first block starts the kernel again and reports the error.
             engine.submit(executor.start()).add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-            return where, executor
+            return executor
     return None
 
 

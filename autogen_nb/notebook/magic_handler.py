@@ -10,8 +10,8 @@ from functools import partial
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
-from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import AutogenError
+from autogen_nb.kernels.places.place import Place
 from autogen_nb.notebook.asking.delivery import (
     INSIDE,
     QuestionChannel,
@@ -134,13 +134,13 @@ class MagicHandler:
         if resumed_cell is not None:
             origin = replace(origin, cell=resumed_cell or None)
         team = None if not options.team else team_of(options, self._notebook.namespace)
-        where = self._where(options, origin) if team is None else ExecutionTarget()
+        place = self._place(options, origin) if team is None else Place()
         settings = self._notebook.defaults.for_cell(
-            options, attended=channel.way != "nobody", sandboxed=where.kind.wall, policy=run.policy()
+            options, attended=channel.way != "nobody", sandboxed=place.is_sandbox, policy=run.policy()
         )
         members = () if team is None else [member.name for member in team.participants]
         # A team has its own models and executors.
-        remark = " · ".join(filter(None, (where.text, settings.remark))) if team is None else ""
+        remark = " · ".join(filter(None, (place.text, settings.remark))) if team is None else ""
         has_buttons = channel.way == "buttons"
         view = cell_view(self._shell, remark=remark, members=members, comes_back=has_buttons, show=settings.show)
         with self._person(channel, view, origin, settings.human_timeout or None) as person:
@@ -154,7 +154,7 @@ class MagicHandler:
             say = partial(self._context(waits).say, kind="kernel")
             self.conversations.kernels.say_in(copy_context(), say)
             try:
-                await ChatCell(stage, settings, where).run()
+                await ChatCell(stage, settings, place).run()
             finally:
                 self.conversations.take_back_renewal()
 
@@ -190,14 +190,14 @@ class MagicHandler:
             self._announced.add(why)
             view.note(why)
 
-    def _where(self, options: Settings, origin: Origin) -> ExecutionTarget:
-        default = self._notebook.defaults.where
+    def _place(self, options: Settings, origin: Origin) -> Place:
+        default = self._notebook.defaults.default_place
         chat = self.conversations.find(options, origin)
-        where = options.target(default) if chat is None else chat.target_for(options, default)
-        if chat is None or chat.where != where:
-            where.check(self.conversations.cwd)
-        run.policy().check_walls(where.sandbox, "this cell")
-        return where
+        place = options.place(default) if chat is None else chat.place_for(options, default)
+        if chat is None or chat.place != place:
+            place.check(self.conversations.cwd)
+        run.policy().check_sandbox(place.sandbox, "this cell")
+        return place
 
 
 @contextmanager

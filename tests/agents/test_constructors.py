@@ -83,6 +83,7 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
         ({"limits": 3}, ValueError, "limits is 3; it must be a dict"),
         ({"limits": {"cpu": 3}, "kernel": "https://host/"}, ValueError, "limits is not supported on a server"),
         ({"restore": "replay"}, TypeError, "no key .restore. any more; leave it out, and use %%autogen"),
+        ({"passed": ["KEY"], "use_docker": True}, ValueError, "passed is not supported in a container"),
         ({"passed": "KEY"}, ValueError, "passed is 'KEY'; it must be a list of names"),
         ({"kernel": ""}, ValueError, "kernel is ''"),
         ({"kernel": "no-such"}, ValueError, "there is no kernelspec 'no-such'; installed are: .*python3"),

@@ -22,10 +22,10 @@ from autogen_nb.executors.jupyter_code_executor import (
     JupyterCodeExecutor,
 )
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
-from autogen_nb.kernels.places.container import ContainerPlace
+from autogen_nb.kernels.places.bubblewrap import BubblewrapProvisioner
+from autogen_nb.kernels.places.container import ContainerProvisioner
 from autogen_nb.kernels.places.container_engine import connect_engine
-from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
+from autogen_nb.kernels.places.jupyter_server import JupyterServerProvisioner
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Result, Stream
 from autogen_nb.run import engine
@@ -163,14 +163,14 @@ def plain(make: Callable[[Path], Any]) -> Callable[[Path, ExitStack], tuple[Any,
 def _on_server(app: App) -> Callable[[Path, ExitStack], tuple[BlockExecutor, Path]]:
     def make(folder: Path, stack: ExitStack) -> tuple[BlockExecutor, Path]:
         server = stack.enter_context(serving(app, folder))
-        place = JupyterServerPlace(server.url, token=server.token)
-        return BlockExecutor(cwd=folder / "nowhere", grace=GRACE, limits=LIMITS, place=place), server.root
+        place = JupyterServerProvisioner(server.url, token=server.token)
+        return BlockExecutor(cwd=folder / "nowhere", grace=GRACE, limits=LIMITS, provisioner=place), server.root
 
     return make
 
 
-def _container(folder: Path) -> ContainerPlace:
-    return ContainerPlace(cwd=folder, images=[image()], limits=LIMITS)
+def _container(folder: Path) -> ContainerProvisioner:
+    return ContainerProvisioner(cwd=folder, images=[image()], limits=LIMITS)
 
 
 def image() -> str:
@@ -190,9 +190,9 @@ def skip_without_counters() -> None:
         pytest.skip("cgroup version 1 does not say which limit of a container ended the code (docs/not-defended.md)")
 
 
-def _bubblewrap() -> BubblewrapPlace:
+def _bubblewrap() -> BubblewrapProvisioner:
     try:
-        return BubblewrapPlace()
+        return BubblewrapProvisioner()
     except ConfigError as error:
         raise Cannot(str(error)) from error
 
@@ -203,24 +203,26 @@ _PLACES: dict[str, Any] = {"marks": (pytest.mark.places,)}
 
 WAYS = (
     Way("kernel", plain(lambda folder: BlockExecutor(cwd=folder, **_LIMITED))),
-    Way("kernel-bwrap", plain(lambda folder: BlockExecutor(cwd=folder, place=_bubblewrap(), **_LIMITED))),
+    Way("kernel-bwrap", plain(lambda folder: BlockExecutor(cwd=folder, provisioner=_bubblewrap(), **_LIMITED))),
     Way("command-line", plain(lambda folder: BlockExecutor(in_kernel=False, cwd=folder, **_LIMITED)), keeps=False),
     Way(
         "command-line-bwrap",
-        plain(lambda folder: BlockExecutor(in_kernel=False, cwd=folder, place=_bubblewrap(), **_LIMITED)),
+        plain(lambda folder: BlockExecutor(in_kernel=False, cwd=folder, provisioner=_bubblewrap(), **_LIMITED)),
         keeps=False,
     ),
     Way("code-local", plain(lambda folder: LocalCommandLineCodeExecutor(work_dir=folder)), keeps=False, **_CODE),
     Way("code-jupyter", plain(lambda folder: JupyterCodeExecutor(work_dir=folder)), **_CODE),
     Way(
         "kernel-docker",
-        plain(lambda folder: BlockExecutor(cwd=folder, place=_container(folder), **_LIMITED)),
+        plain(lambda folder: BlockExecutor(cwd=folder, provisioner=_container(folder), **_LIMITED)),
         **_PLACES,
     ),
     Way(
         "command-line-docker",
         plain(
-            lambda folder: BlockExecutor(in_kernel=False, cwd=folder, environ={}, place=_container(folder), **_LIMITED)
+            lambda folder: BlockExecutor(
+                in_kernel=False, cwd=folder, environ={}, provisioner=_container(folder), **_LIMITED
+            )
         ),
         keeps=False,
         **_PLACES,

@@ -13,7 +13,7 @@ from autogen_nb.engine import Emit, stream_items
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.outcome import BlockOutcome
-from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+from autogen_nb.kernels.places.bubblewrap import BubblewrapProvisioner
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.outputs import Failure, Output, Stream
 
@@ -93,9 +93,9 @@ async def all_of(items: AsyncIterable[T]) -> list[T]:
     return [item async for item in items]
 
 
-def bubblewrap(writable: Writable | None = None) -> BubblewrapPlace:
+def bubblewrap(writable: Writable | None = None) -> BubblewrapProvisioner:
     try:
-        return BubblewrapPlace(writable=writable)
+        return BubblewrapProvisioner(writable=writable)
     except ConfigError as error:
         pytest.skip(f"bwrap: {error}")
 

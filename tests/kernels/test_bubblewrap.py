@@ -13,7 +13,7 @@ from autogen_nb.core.policy.rules import Rule
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace, _refusal
+from autogen_nb.kernels.places.bubblewrap import BubblewrapProvisioner, _refusal
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
@@ -40,7 +40,7 @@ print(found)
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     sandbox = bubblewrap()
-    way = Way("bwrap", plain(lambda folder: BlockExecutor(cwd=folder, place=sandbox)))
+    way = Way("bwrap", plain(lambda folder: BlockExecutor(cwd=folder, provisioner=sandbox)))
     try:
         with running(way, tmp_path_factory.mktemp("work").resolve()) as found:
             yield found
@@ -58,7 +58,7 @@ def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     inside = f"KEY = {KEY[:8]!r} + {KEY[8:]!r}\nROOTS = [{str(home)!r}, '/home', '/root', '/tmp', '/run', '/proc']\n"
 
     def make(folder: Path) -> BlockExecutor:
-        return BlockExecutor(cwd=folder, place=sandbox)
+        return BlockExecutor(cwd=folder, provisioner=sandbox)
 
     try:
         with running(Way("bwrap", plain(make)), tmp_path) as agent:
@@ -121,7 +121,7 @@ def test_a_system_that_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
     _refusal.cache_clear()
 
     with pytest.raises(ConfigError, match=r"No permissions to create a new namespace\); choose another sandbox"):
-        BubblewrapPlace()
+        BubblewrapProvisioner()
 
 
 PLANTING = """
@@ -161,7 +161,7 @@ def test_files_written_for_the_kernel_cannot_become_links(tmp_path: Path) -> Non
     planting = f"VICTIM, FOLDER = {str(victim)!r}, {str(outside)!r}\n{PLANTING}"
 
     async def main() -> str:
-        executor = BlockExecutor(cwd=work, place=sandbox)
+        executor = BlockExecutor(cwd=work, provisioner=sandbox)
         try:
             await all_of(executor.run([CodeBlock("python", planting)]))
             for number in range(5):
@@ -207,7 +207,7 @@ def test_sandboxed_code_writes_next_to_the_notebook(tmp_path: Path, everywhere: 
     sandbox = bubblewrap(Writable(lambda: "autogen_files/main", lambda: everywhere))
     (tmp_path / ".git" / "hooks").mkdir(parents=True)
     (tmp_path / "autogen_files" / "other").mkdir(parents=True)
-    with running(Way("bwrap", plain(lambda folder: BlockExecutor(cwd=folder, place=sandbox))), tmp_path) as agent:
+    with running(Way("bwrap", plain(lambda folder: BlockExecutor(cwd=folder, provisioner=sandbox))), tmp_path) as agent:
         text = agent.python(WRITING).text
         shell = agent.run(("sh", "echo x > beside.txt; echo x > autogen_files/main/own.txt")).text
         refused = agent.python("open('.git/x', 'w')")

@@ -14,7 +14,7 @@ from autogen_nb.kernels.channels import SocketChannels
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.outcome import LIMITED, BlockOutcome
 from autogen_nb.kernels.places.local import LOCAL
-from autogen_nb.kernels.places.place import Place
+from autogen_nb.kernels.places.provisioner import Provisioner
 from autogen_nb.outputs import Result
 from tests.kernels.guarded import ALLOWED, GuardedKernel
 from tests.kernels.looping import SharedKernel, bubblewrap, shared_kernel
@@ -95,7 +95,7 @@ def agent(module_kernel: SharedKernel) -> Iterator[SharedKernel]:
 
 
 @pytest.fixture(params=["none", "bwrap"])
-def place(request: pytest.FixtureRequest) -> Place:
+def place(request: pytest.FixtureRequest) -> Provisioner:
     return LOCAL if request.param == "none" else bubblewrap()
 
 
@@ -112,10 +112,10 @@ def tree(pid: int | None) -> list[int]:
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_a_crash_loses_only_the_block(place: Place, end: str, tmp_path: Path) -> None:
+def test_a_crash_loses_only_the_block(place: Provisioner, end: str, tmp_path: Path) -> None:
     fault, exit_code, what = ENDS[end]
     printed = expected(tmp_path)
-    with shared_kernel(tmp_path, place=place, checkpoints=True) as agent:
+    with shared_kernel(tmp_path, provisioner=place, checkpoints=True) as agent:
         agent.execute(VARIABLES)
         ran = agent.execute(CHANGES + fault)
         first = agent.execute(LOOK)
@@ -143,8 +143,8 @@ def test_code_that_does_not_stop_is_taken_back(tmp_path: Path) -> None:
 # The bombs leave other tests of this machine no room for a thread.
 @pytest.mark.torture
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_a_fork_bomb_is_taken_back(place: Place, bomb: str, tmp_path: Path) -> None:
-    with shared_kernel(tmp_path, place=place, checkpoints=True) as agent:
+def test_a_fork_bomb_is_taken_back(place: Provisioner, bomb: str, tmp_path: Path) -> None:
+    with shared_kernel(tmp_path, provisioner=place, checkpoints=True) as agent:
         agent.execute("x = [1]")
         ran = agent.execute(f"x.append(2)\n{BOMBS[bomb]}\n{STUBBORN}", timeout=1.5)
         after = agent.execute("print(x)")
@@ -501,9 +501,9 @@ def test_nothing_is_left_after_sigkill(victim: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ends", ["asked", "killed"])
-def test_nothing_is_left_in_a_sandbox(place: Place, ends: str, tmp_path: Path) -> None:
+def test_nothing_is_left_in_a_sandbox(place: Provisioner, ends: str, tmp_path: Path) -> None:
     before = set(psutil.pids())
-    with shared_kernel(tmp_path, place=place, checkpoints=True) as agent:
+    with shared_kernel(tmp_path, provisioner=place, checkpoints=True) as agent:
         agent.execute("import os")
         agent.execute("os._exit(0)" if ends == "killed" else "")
         agent.execute("x = 1")

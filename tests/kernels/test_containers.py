@@ -16,7 +16,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.container import IMAGE as USUAL
-from autogen_nb.kernels.places.container import ContainerPlace, _portable
+from autogen_nb.kernels.places.container import ContainerProvisioner, _portable
 from autogen_nb.kernels.places.container_exec import Exec, _forward
 from autogen_nb.messages import CodeBlock
 from tests.contract.conftest import engine
@@ -30,8 +30,8 @@ places = pytest.mark.places
 
 
 def contained(folder: Path, *images: str, limits: Limits | None = None) -> BlockExecutor:
-    place = ContainerPlace(cwd=folder, images=images or (USUAL,), limits=limits)
-    return BlockExecutor(cwd=folder, place=place, limits=limits)
+    place = ContainerProvisioner(cwd=folder, images=images or (USUAL,), limits=limits)
+    return BlockExecutor(cwd=folder, provisioner=place, limits=limits)
 
 
 def test_without_an_engine_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -61,8 +61,8 @@ class TestForReal:
         assert ran(contained(tmp_path, os.environ[IMAGE]), ("python", code)).text == "False [(1, 'lo')]\n"
 
     def test_a_crash_loses_only_the_block(self, engine: Any, tmp_path: Path) -> None:
-        place = ContainerPlace(cwd=tmp_path, images=[os.environ[IMAGE]])
-        kernel = BlockExecutor(cwd=tmp_path, place=place, checkpoints=True)
+        place = ContainerProvisioner(cwd=tmp_path, images=[os.environ[IMAGE]])
+        kernel = BlockExecutor(cwd=tmp_path, provisioner=place, checkpoints=True)
         blocks = ("x = [1]\nnumbers = iter(range(9))", "x.append(next(numbers))\nimport os\nos._exit(1)")
 
         async def crash() -> list[Any]:
@@ -83,10 +83,10 @@ class TestForReal:
             "import asyncio, os, signal, sys\n"
             "from pathlib import Path\n"
             "from autogen_nb.executors.block_executor import BlockExecutor\n"
-            "from autogen_nb.kernels.places.container import ContainerPlace\n"
+            "from autogen_nb.kernels.places.container import ContainerProvisioner\n"
             "async def main():\n"
-            f"    place = ContainerPlace(cwd=Path({str(tmp_path)!r}), images=[{os.environ[IMAGE]!r}])\n"
-            f"    executor = BlockExecutor(cwd={str(tmp_path)!r}, place=place)\n"
+            f"    place = ContainerProvisioner(cwd=Path({str(tmp_path)!r}), images=[{os.environ[IMAGE]!r}])\n"
+            f"    executor = BlockExecutor(cwd={str(tmp_path)!r}, provisioner=place)\n"
             "    await executor.start()\n"
             "    print(executor._place._container.id, flush=True)\n"
             "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -11,7 +11,7 @@ from autogen_nb.core.ports import RunEnded
 from autogen_nb.effects import Permissions
 from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
+from autogen_nb.kernels.places.jupyter_server import JupyterServerProvisioner
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
@@ -39,7 +39,7 @@ def test_the_chat_s_folder_on_a_server_is_its_own(server: Serving, tmp_path: Pat
     code = "import os; print(os.listdir(os.getcwd()))\nopen('files/chat/x', 'w').close()\nopen('y', 'w').close()"
 
     async def main() -> list[Output | RunEnded]:
-        executor = BlockExecutor(place=JupyterServerPlace(server.url, token=server.token))
+        executor = BlockExecutor(provisioner=JupyterServerProvisioner(server.url, token=server.token))
         scope = PathScope(str(tmp_path), str(tmp_path / "files" / "chat"))
         await all_of(executor.run([CodeBlock("python", "import os; os.makedirs('files/chat')")]))
         blocks = [CodeBlock("python", code)]
@@ -59,8 +59,8 @@ def test_a_run_outlives_a_cut_connection(server: Serving, wire: Wire) -> None:
     code = "import time\nprint('on', flush=True)\nfor i in range(20):\n    time.sleep(0.1)\n    print(i)\ndone = True"
 
     async def main() -> tuple[list[Output | RunEnded], list[Output | RunEnded]]:
-        place = JupyterServerPlace(f"http://127.0.0.1:{wire.port}", token=server.token)
-        executor = BlockExecutor(place=place)
+        place = JupyterServerProvisioner(f"http://127.0.0.1:{wire.port}", token=server.token)
+        executor = BlockExecutor(provisioner=place)
         found: list[Output | RunEnded] = []
         async with aclosing(executor.run([CodeBlock("python", code)])) as items:
             async for item in items:
@@ -82,8 +82,8 @@ def test_a_server_that_is_gone_is_a_lost_kernel(server: Serving, wire: Wire) -> 
     code = "import time\nprint('on', flush=True)\ntime.sleep(99)"
 
     async def main() -> None:
-        place = JupyterServerPlace(f"http://127.0.0.1:{wire.port}", token=server.token, patience=0.5)
-        executor = BlockExecutor(place=place)
+        place = JupyterServerProvisioner(f"http://127.0.0.1:{wire.port}", token=server.token, patience=0.5)
+        executor = BlockExecutor(provisioner=place)
         async with aclosing(executor.run([CodeBlock("python", code)])) as items:
             assert await anext(items) == Stream("stdout", "on\n")
             wire.close()
@@ -101,19 +101,19 @@ async def _no_headers() -> dict[str, str]:
 def test_a_token_comes_from_the_environment(server: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTOGEN_NB_KERNEL_TOKEN", server.token)
 
-    assert ran(BlockExecutor(place=JupyterServerPlace(server.url)), ("python", "print(1)")).text == "1\n"
+    assert ran(BlockExecutor(provisioner=JupyterServerProvisioner(server.url)), ("python", "print(1)")).text == "1\n"
 
 
 def test_a_server_that_is_not_there_is_an_error() -> None:
     with pytest.raises(ExecutionError, match=r"http://127\.0\.0\.1:9 cannot be reached"):
-        ran(BlockExecutor(place=JupyterServerPlace("http://127.0.0.1:9")), ("python", "1"))
+        ran(BlockExecutor(provisioner=JupyterServerProvisioner("http://127.0.0.1:9")), ("python", "1"))
 
 
 def test_nothing_is_left_on_the_server(server: Serving) -> None:
     async def main() -> tuple[bytes, bytes]:
-        place = JupyterServerPlace(server.url, token=server.token)
+        place = JupyterServerProvisioner(server.url, token=server.token)
         before = await place.ask("GET", "/api/kernels")
-        executor = BlockExecutor(place=place)
+        executor = BlockExecutor(provisioner=place)
         await all_of(executor.run([CodeBlock("python", "import os; os._exit(1)")]))
         await executor.stop()
         return before, await place.ask("GET", "/api/kernels")

@@ -9,7 +9,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 
 from autogen_nb.errors import TransferError
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.kernels.places.kernelspec import KernelspecPlace
+from autogen_nb.kernels.places.place import Place
 from tests.contract.ways import Agent, Way, plain, running
 
 
@@ -23,7 +23,7 @@ def install(name: str, argv: list[str], language: str, **more: object) -> None:
 @pytest.fixture(scope="module")
 def bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     install("bash-of-the-test", ["bash_kernel", "-f", "{connection_file}"], "bash")
-    way = Way("bash", plain(lambda folder: BlockExecutor(cwd=folder, place=KernelspecPlace("bash-of-the-test"))))
+    way = Way("bash", plain(lambda folder: BlockExecutor(cwd=folder, place=Place(kernel="bash-of-the-test"))))
     with running(way, tmp_path_factory.mktemp("work")) as agent:
         yield agent
 
@@ -56,7 +56,10 @@ def test_options_that_need_python_are_refused(bash: Agent) -> None:
 @pytest.mark.slow
 def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
     install("python-of-the-test", ["ipykernel_launcher", "-f", "{connection_file}"], "python")
-    way = Way("python", plain(lambda folder: BlockExecutor(cwd=folder, place=KernelspecPlace("python-of-the-test"))))
+    way = Way(
+        "python",
+        plain(lambda folder: BlockExecutor(cwd=folder, place=Place(kernel="python-of-the-test"))),
+    )
     with running(way, tmp_path) as agent:
         executor = executor_of(agent)
         agent.loop.run(executor.put({"a": 20}))
@@ -70,7 +73,7 @@ def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
     # Without folders to look into there is only the one that comes with ipykernel.
     declared = KernelSpecManager(kernel_dirs=[]).get_kernel_spec("python3").metadata
     install("python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared)
-    way = Way("tcp", plain(lambda folder: BlockExecutor(cwd=folder, place=KernelspecPlace("python-over-tcp"))))
+    way = Way("tcp", plain(lambda folder: BlockExecutor(cwd=folder, place=Place(kernel="python-over-tcp"))))
     with running(way, tmp_path) as agent:
         text = agent.python("print(6 * 7)").text
         told = connection(agent)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.kernels.places.local import LocalPlace
+from autogen_nb.kernels.places.local import LocalProvisioner
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
@@ -26,9 +26,9 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", [LocalPlace, bubblewrap])
-def test_they_are_the_chats_own_and_gone_with_it(tmp_path: Path, place: Callable[[], LocalPlace]) -> None:
-    loop, executor = Loop(), BlockExecutor(cwd=tmp_path, place=place())
+@pytest.mark.parametrize("place", [LocalProvisioner, bubblewrap])
+def test_they_are_the_chats_own_and_gone_with_it(tmp_path: Path, place: Callable[[], LocalProvisioner]) -> None:
+    loop, executor = Loop(), BlockExecutor(cwd=tmp_path, provisioner=place())
 
     def folders(block: CodeBlock) -> list[Path]:
         outputs = loop.run(all_of(executor.run([block])))

@@ -146,7 +146,7 @@ def test_a_late_interrupt_does_not_stop_the_next_block(tmp_path: Path, way: str)
         (tmp_path / "go").touch()
         return [item async for item in items][-1]
 
-    with shared_kernel(tmp_path, place=place, grace=5) as agent:
+    with shared_kernel(tmp_path, provisioner=place, grace=5) as agent:
         assert agent.do(run(agent)) == BlockOutcome(0)
         assert agent.execute("for _ in range(100): time.sleep(0.01)\nprint('ran')").stdout == "ran\n"
 

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.places.place import Place
 from autogen_nb.notebook.options import read_options
 from autogen_nb.settings import Settings
 from tests.corpus import sections
@@ -119,25 +119,25 @@ def test_an_environment_that_says_nothing_known(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("options", "otherwise", "where"),
+    ("options", "default", "place"),
     [
-        ({}, ExecutionTarget("bwrap"), ExecutionTarget("bwrap")),
-        ({"sandbox": "none"}, ExecutionTarget("bwrap", net=True), ExecutionTarget()),
-        ({"net": True}, ExecutionTarget("bwrap"), ExecutionTarget("bwrap", net=True)),
-        ({"net": False}, ExecutionTarget("bwrap", net=True), ExecutionTarget("bwrap")),
-        ({"sandbox": "bwrap"}, ExecutionTarget(kernel="bash"), ExecutionTarget("bwrap")),
-        ({"kernel": "bash"}, ExecutionTarget("bwrap", net=True), ExecutionTarget(kernel="bash")),
-        ({"sandbox": "docker"}, ExecutionTarget("docker", net=True), ExecutionTarget("docker", net=True)),
+        ({}, Place("bwrap"), Place("bwrap")),
+        ({"sandbox": "none"}, Place("bwrap", net=True), Place()),
+        ({"net": True}, Place("bwrap"), Place("bwrap", net=True)),
+        ({"net": False}, Place("bwrap", net=True), Place("bwrap")),
+        ({"sandbox": "bwrap"}, Place(kernel="bash"), Place("bwrap")),
+        ({"kernel": "bash"}, Place("bwrap", net=True), Place(kernel="bash")),
+        ({"sandbox": "docker"}, Place("docker", net=True), Place("docker", net=True)),
     ],
 )
-def test_where_code_runs(options: dict[str, Any], otherwise: ExecutionTarget, where: ExecutionTarget) -> None:
-    assert Settings.from_options("go", **options).target(otherwise) == where
+def test_where_code_runs(options: dict[str, Any], default: Place, place: Place) -> None:
+    assert Settings.from_options("go", **options).place(default) == place
 
 
 def test_the_network_of_no_sandbox() -> None:
     with pytest.raises(ConfigError, match="choose one with --sandbox"):
-        Settings.from_options("go", net=True).target(ExecutionTarget())
+        Settings.from_options("go", net=True).place(Place())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
-        Settings.from_options("go", sandbox="bwrap", kernel="bash").target(ExecutionTarget())
+        Settings.from_options("go", sandbox="bwrap", kernel="bash").place(Place())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
-        _ = Settings(sandbox="bwrap", kernel="bash").where
+        _ = Settings(sandbox="bwrap", kernel="bash").default_place

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.core.chats.code_step import Reach
 from autogen_nb.core.policy.organisation_policy import OrganisationPolicy
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Executor, Model
 from autogen_nb.effects import CONFIRMS, Confirm
 from autogen_nb.errors import ConfigError, WrongType
+from autogen_nb.kernels.places.place import Place
 from autogen_nb.run import engine, policy
 
 T = TypeVar("T")
@@ -160,20 +160,27 @@ def _create_executor(options: Mapping[str, Any], organisation: OrganisationPolic
     if use_docker and sandbox != "docker":
         raise ConfigError(f"use_docker is {use_docker!r} and sandbox is {sandbox!r}; give one of them")
     images = () if use_docker is None or isinstance(use_docker, bool) else use_docker
-    target = ExecutionTarget(sandbox, bool(net), kernel or "", (images,) if isinstance(images, str) else tuple(images))
-    if target == ExecutionTarget() and options["sandbox"] is None and use_docker is None:
-        target = ExecutionTarget(organisation.sandbox)
-    organisation.check_walls(target.sandbox, "the code")
-    return target.executor(
-        cwd=Path(options["work_dir"] or Path.cwd()),
+    place = Place(sandbox, bool(net), kernel or "", (images,) if isinstance(images, str) else tuple(images))
+    if place == Place() and options["sandbox"] is None and use_docker is None:
+        place = Place(organisation.sandbox)
+    organisation.check_sandbox(place.sandbox, "the code")
+    limits, passed = options["limits"], tuple(options["passed"] or ())
+    place.check_options(limits=limits, passed=passed)
+    from autogen_nb.executors.block_executor import BlockExecutor
+    from autogen_nb.kernels.limits.block_limits import Limits
+
+    return BlockExecutor(
+        place=place,
+        cwd=options["work_dir"] or Path.cwd(),
         timeout=options["timeout"],
-        limits=options["limits"],
-        passed=tuple(options["passed"] or ()),
+        limits=None if limits is None else Limits.of(limits),
+        passed=passed,
     )
 
 
 def _usable(executor: Any, organisation: OrganisationPolicy) -> Executor:
-    organisation.check_walls(getattr(executor, "walls", "none"), "the executor")
+    place = getattr(executor, "place", None)
+    organisation.check_sandbox(place.sandbox if isinstance(place, Place) else "none", "the executor")
     if hasattr(executor, "run"):
         usable: Executor = executor
         return usable

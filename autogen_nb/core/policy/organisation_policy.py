@@ -5,14 +5,14 @@ A policy with an unknown key is invalid, because the key may be a restriction.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from autogen_nb.core.policy import effect_targets
 from autogen_nb.effects import CONFIRMS, Confirm
 from autogen_nb.errors import ConfigError
 
-Walls: TypeAlias = Literal["none", "bwrap", "docker"]
-WALLS: tuple[Walls, ...] = ("none", "bwrap", "docker")
+Sandbox: TypeAlias = Literal["none", "bwrap", "docker"]
+SANDBOXES: tuple[Sandbox, ...] = get_args(Sandbox)
 """Sandboxes, from the weakest to the strongest."""
 
 _WAY_OUT = "set confirm to 'risky' (--confirm risky), allow more with `%autogen rules add`, or "
@@ -21,17 +21,17 @@ _WAY_OUT = "set confirm to 'risky' (--confirm risky), allow more with `%autogen 
 @dataclass(frozen=True, slots=True)
 class OrganisationPolicy:
     hosts: tuple[str, ...] | None = None
-    sandbox: Walls = "none"
+    sandbox: Sandbox = "none"
     confirm: Confirm = "never"
     budget: str = ""
 
     @property
     def text(self) -> str:
-        walls = f"sandbox {self.sandbox}" if self.sandbox != "none" else ""
+        sandbox = f"sandbox {self.sandbox}" if self.sandbox != "none" else ""
         approval = f"confirm {self.confirm}" if self.confirm != "never" else ""
         budget = f"budget {self.budget}" if self.budget else ""
         hosts = "models at named hosts" if self.hosts is not None else ""
-        summary = ", ".join(filter(None, (walls, approval, budget, hosts)))
+        summary = ", ".join(filter(None, (sandbox, approval, budget, hosts)))
         return f"your organisation's policy: {summary}" if summary else ""
 
     def check_host(self, host: str) -> None:
@@ -47,14 +47,14 @@ class OrganisationPolicy:
         risky = _WAY_OUT if self.confirm == "risky" else ""
         return usual if self.confirm == "never" else f"{self.text}: {risky}run this where a person can answer"
 
-    def suffices(self, walls: Walls) -> bool:
-        return WALLS.index(walls) >= WALLS.index(self.sandbox)
+    def stricter_sandbox(self, requested: Sandbox) -> Sandbox:
+        return max(requested, self.sandbox, key=SANDBOXES.index)
 
-    def check_walls(self, walls: Walls, what: str) -> None:
-        if not self.suffices(walls):
+    def check_sandbox(self, sandbox: Sandbox, what: str) -> None:
+        if self.stricter_sandbox(sandbox) != sandbox:
             raise ConfigError(
-                f"your organisation's policy requires at least the sandbox {self.sandbox!r}, and {what} has {walls!r}: "
-                f"use sandbox={self.sandbox!r} (in a cell: --sandbox {self.sandbox})"
+                f"your organisation's policy requires at least the sandbox {self.sandbox!r}, and {what} has "
+                f"{sandbox!r}: use sandbox={self.sandbox!r} (in a cell: --sandbox {self.sandbox})"
             )
 
 
@@ -96,7 +96,7 @@ def _is_budget(value: Any) -> bool:
 _KEYS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "models": {"hosts": (_are_hosts, "a list such as ['api.openai.com', '*.example.org']")},
     "code": {
-        "sandbox": (WALLS.__contains__, f"one of {', '.join(WALLS)}"),
+        "sandbox": (SANDBOXES.__contains__, f"one of {', '.join(SANDBOXES)}"),
         "confirm": (CONFIRMS.__contains__, f"one of {', '.join(CONFIRMS[::-1])}"),
     },
     "cells": {"budget": (_is_budget, "dollars (5.0) or tokens ('20000 tokens')")},

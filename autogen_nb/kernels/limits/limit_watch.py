@@ -13,7 +13,7 @@ from typing import Literal
 
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.resource_usage import ResourceUsage, kill, measure, proportional_memory
-from autogen_nb.kernels.places.place import KernelHandle
+from autogen_nb.kernels.places.provisioner import KernelHandle
 from autogen_nb.kernels.processes.jobs import LocalJob
 
 # Receives the name of the exceeded limit, and the action.

@@ -19,17 +19,16 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.places.local import (
     KERNEL_SCRIPT,
-    LocalPlace,
+    LocalProvisioner,
     folder_for_sockets,
     kernel_environ,
     manager_for,
     start_kernel,
 )
-from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, with_signal_codes
+from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec, with_signal_codes
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes.lifeline import SUPERVISOR, with_inner_supervisor
 
@@ -39,9 +38,7 @@ _SETTINGS = "/etc"
 _ADVICE = "choose another sandbox, or sandbox='none' to run without one"
 
 
-class BubblewrapPlace(LocalPlace):
-    walls: Walls = "bwrap"
-
+class BubblewrapProvisioner(LocalProvisioner):
     def __init__(self, *, net: bool = False, writable: Writable | None = None) -> None:
         self._program = _find_program()
         if (refusal := _refusal(self._program)) is not None:

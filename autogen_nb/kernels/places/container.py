@@ -17,7 +17,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.inside import overlay_env
 from autogen_nb.kernels.limits.block_limits import Limits
@@ -26,7 +25,13 @@ from autogen_nb.kernels.places.container_engine import connect_engine, engine_er
 from autogen_nb.kernels.places.container_exec import Exec, close_stream
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import KERNEL_SCRIPT, kernel_environ, manager_for
-from autogen_nb.kernels.places.place import CheckpointedKernel, KernelHandle, LaunchSpec, Place, with_signal_codes
+from autogen_nb.kernels.places.provisioner import (
+    CheckpointedKernel,
+    KernelHandle,
+    LaunchSpec,
+    Provisioner,
+    with_signal_codes,
+)
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.lifeline import SUPERVISOR, with_inner_supervisor
@@ -49,9 +54,7 @@ _COUNTERS = "cd /sys/fs/cgroup; cat memory.events 2>/dev/null; echo pids; cat pi
 _PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 10)))"
 
 
-class ContainerPlace(Place):
-    walls: Walls = "docker"
-
+class ContainerProvisioner(Provisioner):
     def __init__(
         self,
         *,

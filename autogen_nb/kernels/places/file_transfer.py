@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.places.place import KernelFiles, KernelHandle
+from autogen_nb.kernels.places.provisioner import KernelFiles, KernelHandle
 
 # The name of `inside/remote_side.py` as a module in the kernel.
 REMOTE_SIDE = "autogen_nb_remote_side"

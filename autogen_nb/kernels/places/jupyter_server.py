@@ -13,7 +13,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.places.file_transfer import ChannelTransfer
-from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
+from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec, Provisioner
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 
 TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of an environment variable
@@ -27,7 +27,7 @@ _PAUSES = (0.0, 0.5, 1.0, 2.0)
 Token = str | Callable[[], str | Awaitable[str]]
 
 
-class JupyterServerPlace(Place):
+class JupyterServerProvisioner(Provisioner):
     runs_programs = False
     shares_disk = False
     language = None
@@ -99,7 +99,7 @@ class JupyterServerPlace(Place):
 
 class ServerKernel(KernelHandle):
     def __init__(
-        self, server: JupyterServerPlace, launch_spec: LaunchSpec, identifier: str, channels: WebSocketChannels
+        self, server: JupyterServerProvisioner, launch_spec: LaunchSpec, identifier: str, channels: WebSocketChannels
     ) -> None:
         super().__init__(launch_spec, channels, channels.exited)
         self._server = server

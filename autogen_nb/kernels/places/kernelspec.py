@@ -6,13 +6,13 @@ from typing import Any
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.channels import SocketChannels
-from autogen_nb.kernels.places.local import LocalPlace, start_kernel
-from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec
+from autogen_nb.kernels.places.local import LocalProvisioner, start_kernel
+from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec
 
 _POLL = 0.25
 
 
-class KernelspecPlace(LocalPlace):
+class KernelspecProvisioner(LocalProvisioner):
     def __init__(self, name: str) -> None:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 

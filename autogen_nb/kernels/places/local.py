@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.places.place import CheckpointedKernel, KernelHandle, LaunchSpec, Place
+from autogen_nb.kernels.places.provisioner import CheckpointedKernel, KernelHandle, LaunchSpec, Provisioner
 from autogen_nb.kernels.processes.jobs import Job, LocalJob
 from autogen_nb.kernels.processes.lifeline import Lifeline
 from autogen_nb.kernels.processes.process_tree import has_ended
@@ -53,7 +53,7 @@ class LocalKernel(CheckpointedKernel):
         self._lifeline.close()
 
 
-class LocalPlace(Place):
+class LocalProvisioner(Provisioner):
     is_local = True
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
@@ -64,13 +64,13 @@ class LocalPlace(Place):
         return LocalJob(self.wrapped(argv, cwd), cwd, environ, limits)
 
     def allow_writing(self, folder: Path) -> None:
-        """Lets code write in `folder`, if the place restricts writing."""
+        """Lets code write in `folder`, if the sandbox restricts writing."""
 
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> Sequence[str]:  # noqa: ARG002 - used by sandboxes
         return argv
 
 
-LOCAL = LocalPlace()
+LOCAL = LocalProvisioner()
 
 
 async def start_kernel(
@@ -108,7 +108,7 @@ def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:
 def manager_for(launch_spec: LaunchSpec) -> Any:
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
-    from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+    from jupyter_client.provisioning import local_provisioner
 
     log = logging.getLogger("autogen_nb.kernels")
     if not log.handlers:
@@ -129,7 +129,9 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
     )
     # jupyter_client would search all installed packages for the provisioner.
     manager.kernel_id = uuid4().hex
-    manager.provisioner = LocalProvisioner(kernel_id=manager.kernel_id, kernel_spec=manager.kernel_spec, parent=manager)
+    manager.provisioner = local_provisioner.LocalProvisioner(
+        kernel_id=manager.kernel_id, kernel_spec=manager.kernel_spec, parent=manager
+    )
     return manager
 
 

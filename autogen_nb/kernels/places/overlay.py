@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from autogen_nb.kernels.inside import overlay_env
-from autogen_nb.kernels.places.local import LocalPlace, folder_for_sockets
-from autogen_nb.kernels.places.place import Place
+from autogen_nb.kernels.places.local import LocalProvisioner, folder_for_sockets
+from autogen_nb.kernels.places.provisioner import Provisioner
 from autogen_nb.kernels.processes import private_folders
 
 # The path of a Unix socket has at most 104 bytes on macOS. Libraries create sockets in the overlay, with long names.
@@ -24,12 +24,12 @@ class Overlay:
         self.folder = Path(parent, f"{private_folders.PREFIX}{uuid.uuid4().hex[:12]}")
 
     @classmethod
-    def of(cls, place: Place) -> "Overlay | None":
+    def of(cls, provisioner: Provisioner) -> "Overlay | None":
         """A new overlay that code in the place can change; None for a container or a server."""
-        if not isinstance(place, LocalPlace):
+        if not isinstance(provisioner, LocalProvisioner):
             return None
         overlay = cls()
-        place.allow_writing(overlay.folder)
+        provisioner.allow_writing(overlay.folder)
         return overlay
 
     def extend_environ(self, environ: Mapping[str, str]) -> dict[str, str]:

@@ -1,291 +1,111 @@
-"""The base classes of places. A place starts kernels and other programs, all in sandboxes of the same kind."""
+"""The person's choice of where code runs: on this machine, in a sandbox, in an installed kernel or on a Jupyter server.
 
-import asyncio
-import sys
-from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+An unavailable place raises an error before anything starts; no other place is tried. To add one, subclass
+`provisioner.Provisioner` and `provisioner.KernelHandle` in a new module, and extend the methods of `Place`. A new
+sandbox also needs a rank in `core.policy.organisation_policy.SANDBOXES`.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from autogen_nb.core.policy.organisation_policy import Walls
-from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.channels import KernelChannels, SocketChannels
-from autogen_nb.kernels.guard_client import GuardClient
-from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.limits.cgroups import Cgroup
-from autogen_nb.kernels.limits.resource_usage import sandbox_pids
+from autogen_nb.core.policy.organisation_policy import SANDBOXES, Sandbox
+from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.places.writable import Writable
-from autogen_nb.kernels.processes import private_folders
-from autogen_nb.kernels.processes.checkpoints import Checkpoints
-from autogen_nb.kernels.processes.jobs import Job, Program
-from autogen_nb.trusted.held_folder import HeldFolder, clear
 
-T = TypeVar("T")
-
-_SIGNAL_BASE = 128
-_KILLED = -9
-_WAKE_REPEAT_SECONDS = 0.05
-_WAKE_TIMEOUT = 10.0
-
-
-class KernelFiles:
-    """Transfers files to and from a kernel. For a kernel on this machine's disk, there is nothing to do."""
-
-    is_remote = False
-
-    def with_remote_paths(self, source: str) -> str:
-        """Replaces this machine's paths in source code by paths on the kernel's machine."""
-        return source
-
-    async def send(self, path: Path) -> None:
-        """Copies a file or folder to the kernel's machine."""
-
-    async def fetch(self, path: Path) -> None:
-        """Moves a file or folder from the kernel's machine to this machine."""
-
-    async def drop(self, path: Path) -> None:
-        """Removes the copy that `send` made."""
-
-
-class KernelHandle(ABC):
-    """A running kernel, which reads files in `folder`, and writes files in `outbox`."""
-
-    cgroup: Cgroup | None = None
-    root_pid: int | None = None
-    checkpoints: Checkpoints | None = None
-
-    def __init__(
-        self,
-        launch_spec: "LaunchSpec",
-        channels: KernelChannels,
-        exited: "asyncio.Future[int]",
-        job: Program | None = None,
-    ) -> None:
-        self._job = job
-        self.folder = launch_spec.folder
-        self.outbox = launch_spec.outbox
-        with HeldFolder(self.outbox.parent) as parent:
-            self.held_outbox = parent.folder(self.outbox.name)
-        self.channels = channels
-        self.exited = self._process_exited = exited
-        self.files = KernelFiles()
-        self.language = ""
-        self.guard: GuardClient | None = None
-
-    @property
-    def pid(self) -> int | None:
-        return None
-
-    @property
-    def own_pids(self) -> tuple[int, ...]:
-        """The process ids of the sandbox and of the kernel; empty if they are unknown."""
-        kernel = 0 if self.checkpoints is None else self.checkpoints.kernel
-        return () if self.pid is None else sandbox_pids(self.pid, kernel)
-
-    @property
-    def is_python(self) -> bool:
-        return self.language == "python"
-
-    @property
-    def alive(self) -> bool:
-        return not self.exited.done()
-
-    async def wake(self, number: int, new: int = 0) -> bool:  # noqa: ARG002 - used by kernels with checkpoints
-        """Ends the kernel, and continues with a checkpoint of it; False if this is not possible."""
-        return False
-
-    async def await_answer(self, repeat_after: float) -> None:
-        """Waits until the kernel answers on its shell and IOPub channels, and sets `language`.
-
-        The kernel's outputs are lost until the IOPub subscription is active. A starting ipykernel 7 may answer a
-        request only after a second request, so this method repeats the request every `repeat_after` seconds.
-        """
-        reply: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        identifiers = []
-
-        def take(channel: str, message: dict[str, Any]) -> None:
-            if channel == "shell" and not reply.done():
-                reply.set_result(message["content"])
-
-        async def answer() -> dict[str, Any]:
-            while True:
-                identifiers.append(self.channels.send("shell", "kernel_info_request", {}, take))
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(repeat_after):
-                        await self.channels.subscribed.wait()
-                        return await asyncio.shield(reply)
-
-        try:
-            info = (await self.unless_ended(answer())).get("language_info")
-        finally:
-            for identifier in identifiers:
-                self.channels.forget(identifier)
-        self.language = str(info.get("name", "")).lower() if isinstance(info, dict) else ""
-
-    async def unless_ended(self, work: Coroutine[Any, Any, T]) -> T:
-        """Awaits the work; raises ChildProcessError if the kernel ends first."""
-        task = asyncio.ensure_future(work)
-        try:
-            waited: list[asyncio.Future[Any]] = [task, self.exited]
-            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-            if self.exited.done():
-                raise ChildProcessError(f"it ended with exit code {self.exited.result()}")
-            return task.result()
-        finally:
-            task.cancel()
-
-    async def reached_limit(self) -> str:
-        return "" if self._job is None else await self._job.reached_limit()
-
-    async def interrupt(self) -> None:
-        if not self.exited.done():
-            await self._interrupt()
-
-    async def end(self, grace: float) -> None:
-        """Ends the kernel and removes its folders; the code has `grace` seconds to stop after an interrupt."""
-        if not self.exited.done() and grace > 0:
-            with suppress(TimeoutError, ChildProcessError):
-                async with asyncio.timeout(grace):
-                    await self.unless_ended(self._interrupt())
-            await self._quit()
-            await asyncio.wait([self.exited], timeout=grace)
-        if not self._process_exited.done():
-            await self._kill()
-            await asyncio.wait([self._process_exited])
-        # An unfinished request gets the kernel's last messages.
-        await self.channels.drain()
-        self.channels.close()
-        await self._close()
-        self.held_outbox.close()
-        clear(self.outbox)
-        private_folders.remove(self.folder)
-        if self.checkpoints is not None:
-            self.checkpoints.close()
-
-    async def _interrupt(self) -> None:
-        await self.channels.ask("control", "interrupt_request", {})
-
-    async def _quit(self) -> None:
-        self.channels.send("control", "shutdown_request", {"restart": False})
-
-    async def _kill(self) -> None:
-        if self.checkpoints is not None:
-            self.checkpoints.close()
-        if self._job is not None:
-            await self._job.kill()
-
-    @abstractmethod
-    async def _close(self) -> None: ...
-
-
-class CheckpointedKernel(KernelHandle):
-    """A kernel with ZeroMQ sockets; if they are Unix sockets, its supervisor can keep checkpoints.
-
-    `exited` is the present kernel's future, so `wake` creates a new one. `_process_exited` is the supervisor's.
-    """
-
-    def __init__(
-        self, launch_spec: "LaunchSpec", manager: Any, process_exited: "asyncio.Future[int]", job: Program
-    ) -> None:
-        super().__init__(launch_spec, SocketChannels(manager), asyncio.get_running_loop().create_future(), job)
-        self._manager = manager
-        self._process_exited = process_exited
-        process_exited.add_done_callback(lambda done: self._kernel_ended(done.result()))
-        if launch_spec.supervisor_socket:
-            self.checkpoints = Checkpoints(launch_spec.supervisor_socket, self._kernel_ended)
-
-    async def wake(self, number: int, new: int = 0) -> bool:
-        if self.checkpoints is None or self._process_exited.done() or not await self.checkpoints.wake(number, new):
-            return False
-        self._kernel_ended(_KILLED)
-        self.channels.close()
-        self.exited = asyncio.get_running_loop().create_future()
-        self.channels = SocketChannels(self._manager)
-        try:
-            async with asyncio.timeout(_WAKE_TIMEOUT):
-                await self.await_answer(_WAKE_REPEAT_SECONDS)
-        except (TimeoutError, ChildProcessError):
-            await self._kill()
-            await asyncio.wait([self._process_exited])
-            return False
-        return True
-
-    def _kernel_ended(self, code: int) -> None:
-        if not self.exited.done():
-            self.exited.set_result(code)
+if TYPE_CHECKING:
+    from autogen_nb.kernels.limits.block_limits import Limits
+    from autogen_nb.kernels.places.provisioner import Provisioner
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchSpec:
-    """The settings of a new kernel. If this process dies, the supervisor removes `folder` and `folders`."""
+class Place:
+    """Where code runs, by default on this machine without a sandbox; impossible combinations raise `ConfigError`."""
 
-    cwd: Path
-    environ: Mapping[str, str]
-    folders: tuple[Path, ...]
-    limits: Limits
-    checkpoints: bool
-    folder: Path = Path()
-    outbox: Path = Path()
+    sandbox: Sandbox = "none"
+    net: bool = False
+    # A server's address may contain a token, so the repr leaves out `kernel`.
+    kernel: str = field(default="", repr=False)
+    images: tuple[str, ...] = ()
+    memory: str = ""
 
-    @property
-    def supervisor_socket(self) -> str:
-        return str(self.outbox / "c") if self.checkpoints and sys.platform == "linux" else ""
-
-
-class Place(ABC):
-    is_local = False
-    runs_programs = True
-    shares_disk = True
-    language: str | None = "python"
-    walls: Walls = "none"
-    writable: Writable | None = None
-
-    @property
-    def own_folder(self) -> str:
-        """The only folder of the working directory in which code can write; "" without such a restriction."""
-        return "" if self.writable is None or self.writable.everywhere() else self.writable.folder()
+    def __post_init__(self) -> None:
+        if self.sandbox not in SANDBOXES:
+            raise ConfigError(f"sandbox is {self.sandbox!r}; it must be one of {', '.join(SANDBOXES)}")
+        if self.kernel and self.is_sandbox:
+            raise ConfigError(
+                f"{self.text} cannot run in the sandbox {self.sandbox!r}, which starts a kernel of its own; "
+                "give either a kernel or a sandbox"
+            )
+        if self.net and not self.is_sandbox:
+            raise ConfigError(
+                "the option net applies only to a sandbox; choose one with --sandbox (in a program: sandbox=)"
+            )
+        if self.memory and self.is_server:
+            raise ConfigError("--memory is not supported on a server; set the limit there")
 
     @property
-    def folders(self) -> Path | None:
-        """The parent of each kernel's `folder`; None for the system's temporary folder."""
-        return None
+    def is_sandbox(self) -> bool:
+        return self.sandbox != "none"
 
     @property
-    def outboxes(self) -> Path | None:
-        """The parent of each kernel's `outbox`; None for the kernel's `folder`."""
-        return None
+    def is_server(self) -> bool:
+        return self.kernel.startswith(("http://", "https://"))
 
-    async def why_no_kernel(self) -> str:
-        """The reason why no kernel can start here; "" if kernels can start. Without kernels, blocks run as programs."""
-        return ""
+    @property
+    def text(self) -> str:
+        """A short description that shows only the host of an address; "" for this machine without a sandbox."""
+        if self.kernel:
+            name = f"kernel {f'on {urlsplit(self.kernel).hostname}' if self.is_server else self.kernel}"
+        else:
+            network = "with network" if self.net else "no network"
+            name = f"sandbox {self.sandbox}, {network}" if self.is_sandbox else ""
+        return ", ".join(filter(None, (name, self.memory and f"memory {self.memory}")))
 
-    @abstractmethod
-    async def start(self, launch_spec: LaunchSpec) -> KernelHandle: ...
+    def check(self, cwd: Path) -> None:
+        """Raises `ConfigError` if the place is unavailable; starts nothing."""
+        if self.sandbox == "docker":
+            from autogen_nb.kernels.places.container_engine import connect_engine
 
-    async def spawn(
-        self,
-        argv: Sequence[str],
-        cwd: Path,  # noqa: ARG002 - used by places that run programs
-        environ: Mapping[str, str],  # noqa: ARG002 - same
-        limits: Limits,  # noqa: ARG002 - same
-    ) -> Job:
-        """Starts a program in its own process group, without standard input."""
-        raise ExecutionError(f"{argv[0]!r} cannot be started: only kernels can run here")
+            connect_engine().close()
+        elif self.sandbox == "bwrap":
+            from autogen_nb.kernels.places.bubblewrap import BubblewrapProvisioner
 
-    async def close(self) -> None:  # noqa: B027 - most places have nothing to release
-        """Releases resources such as a container; the place can be used again."""
+            # `wrapped` raises an error for an unsuitable working directory.
+            BubblewrapProvisioner().wrapped([], cwd)
+        else:
+            self.provisioner(cwd)
 
+    def check_options(self, *, limits: object = None, passed: Collection[str] = ()) -> None:
+        """Raises `ConfigError` if the place does not support an option that is set."""
+        where = "on a server" if self.is_server else "in a container"
+        if limits and self.is_server:
+            raise ConfigError(f"limits is not supported {where}; leave it out")
+        if passed and (self.is_server or self.sandbox == "docker"):
+            raise ConfigError(f"passed is not supported {where}; leave it out")
 
-def with_signal_codes(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
-    """Converts exit codes above 128 to negative signal numbers, as in `subprocess`."""
-    converted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    def provisioner(self, cwd: Path, limits: "Limits | None" = None, writable: Writable | None = None) -> "Provisioner":
+        """What starts kernels and programs in this place; `writable` is where sandboxed code may write."""
+        # Each module is imported only if it is used.
+        if self.sandbox == "docker":
+            from autogen_nb.kernels.places.container import IMAGE, ContainerProvisioner
 
-    def convert(done: "asyncio.Future[int]") -> None:
-        if not converted.done():
-            code = done.result()
-            converted.set_result(_SIGNAL_BASE - code if _SIGNAL_BASE < code < 2 * _SIGNAL_BASE else code)
+            images = self.images or (IMAGE,)
+            return ContainerProvisioner(cwd=cwd, images=images, net=self.net, limits=limits, writable=writable)
+        if self.sandbox == "bwrap":
+            from autogen_nb.kernels.places.bubblewrap import BubblewrapProvisioner
 
-    exited.add_done_callback(convert)
-    return converted
+            return BubblewrapProvisioner(net=self.net, writable=writable)
+        if self.is_server:
+            from autogen_nb.kernels.places.jupyter_server import JupyterServerProvisioner
+
+            return JupyterServerProvisioner(self.kernel)
+        if self.kernel:
+            from autogen_nb.kernels.places.kernelspec import KernelspecProvisioner
+
+            return KernelspecProvisioner(self.kernel)
+        from autogen_nb.kernels.places.local import LOCAL
+
+        return LOCAL

@@ -15,7 +15,7 @@ from autogen_nb.engine import Emit
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.inside.pickles import load
 from autogen_nb.kernels.outcome import BlockOutcome
-from autogen_nb.kernels.places.place import KernelHandle
+from autogen_nb.kernels.places.provisioner import KernelHandle
 from autogen_nb.kernels.transfer.dask_cluster import Cluster, cluster_of
 from autogen_nb.kernels.transfer.decode import decode
 from autogen_nb.kernels.transfer.variable_transfer import (

@@ -161,7 +161,7 @@ async def _restored_chat(
             show_runs(finished, cell_view(context.shell))
         with context.stage() as stage:
             is_fresh = fresh or not (yes or await resuming.agrees_to_restore(stage, session))
-            chat = conversations.restore(session, runs, context.notebook.defaults.where)
+            chat = conversations.restore(session, runs, context.notebook.defaults.default_place)
             await resuming.restore(stage, chat, fresh=is_fresh)
             yield stage, chat
     except BaseException:

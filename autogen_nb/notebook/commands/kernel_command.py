@@ -104,12 +104,12 @@ async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float 
 
 
 def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | None) -> tuple[str, ...]:
-    where = chat.where.text or "this machine, no sandbox"
+    place = chat.place.text or "this machine, no sandbox"
     if status.state in ("off", "starting"):
-        return (chat.name, status.state, where, "", "", "", "", "")
+        return (chat.name, status.state, place, "", "", "", "", "")
     most = chat.executor.kernel.limits.memory
     limit = "" if most is None else f" of {in_units(most)}"
     memory = "not known" if status.memory is None else f"{in_units(status.memory)}{limit}"
     process = "" if status.pid is None else str(status.pid)
     ends = "" if left is None or status.state == "busy" else f"in {duration(left)}"
-    return chat.name, status.state, where, process, duration(status.seconds), f"{status.blocks:,}", memory, ends
+    return chat.name, status.state, place, process, duration(status.seconds), f"{status.blocks:,}", memory, ends

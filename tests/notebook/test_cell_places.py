@@ -10,12 +10,12 @@ from tests.contract.ways import Cannot, image
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import opened, python
 
-WALLS = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+BWRAP = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 
 
 @pytest.mark.slow
-@WALLS
-def test_a_cell_behind_walls(tmp_path: Path, model: FakeOpenAI) -> None:
+@BWRAP
+def test_a_cell_in_a_sandbox(tmp_path: Path, model: FakeOpenAI) -> None:
     look = "import os, socket\nprint(os.listdir(os.path.expanduser('~')))\n"
     look += "try:\n    socket.create_connection(('127.0.0.1', 9), 1)\nexcept OSError as e: print('no network')"
     model.add(python(look), "Seen.", "Still there.")

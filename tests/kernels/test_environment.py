@@ -1,0 +1,13 @@
+import pytest
+
+from autogen_nb.kernels.places.environment import scrub_environment
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "HTTPS_PROXY", "all_proxy"])
+def test_a_proxy_without_credentials_is_passed(name: str) -> None:
+    assert scrub_environment({name: "http://proxy:3128"}) == {name: "http://proxy:3128"}
+
+
+@pytest.mark.parametrize("url", ["http://me:p/w@proxy:3128", "http://me:p#w@proxy", "me:secret@proxy:3128", "me@proxy"])
+def test_a_proxy_with_credentials_is_dropped(url: str) -> None:
+    assert scrub_environment({"http_proxy": url}) == {}
