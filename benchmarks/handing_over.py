@@ -20,6 +20,7 @@ import pandas as pd
 import psutil  # type: ignore[import-untyped]
 
 from autogen_nb.kernels.kernel import Kernel
+from autogen_nb.kernels.transfer import variable_exchange
 from autogen_nb.outputs import Output
 from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
@@ -51,7 +52,7 @@ def copied(value: pd.DataFrame) -> float:
 
 async def handed(kernel: Kernel, value: pd.DataFrame) -> float:
     started = time.perf_counter()
-    await kernel.put({"frame": value})
+    await variable_exchange.put(kernel, {"frame": value})
     return time.perf_counter() - started
 
 

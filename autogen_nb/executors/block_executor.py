@@ -38,6 +38,7 @@ from autogen_nb.kernels.places.provisioner import Provisioner
 from autogen_nb.kernels.places.writable import Writable, split_path
 from autogen_nb.kernels.request import Ask, ignore
 from autogen_nb.kernels.shell import Shell
+from autogen_nb.kernels.transfer import variable_exchange
 from autogen_nb.kernels.transfer.variable_transfer import LIMIT, HandedVariable, TransferRecord
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
@@ -253,24 +254,24 @@ class BlockExecutor:
                 await self._shell.stop()
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> TransferRecord:
-        """Copies values into the kernel under their names, all of them or none (`Kernel.put`)."""
+        """Copies values into the kernel under their names, all of them or none (`variable_exchange.put`)."""
         await self._check_kernel("hold variables", TransferError)
-        return await self.kernel.put(values, limit=limit, copy=copy)
+        return await variable_exchange.put(self.kernel, values, limit=limit, copy=copy)
 
     async def put_copy(self, names: Sequence[str], copy: Path) -> None:
-        """Copies values into the kernel from the folder that `put` wrote (`Kernel.put_copy`)."""
+        """Copies values into the kernel from the folder that `put` wrote (`variable_exchange.put_copy`)."""
         await self._check_kernel("hold variables", TransferError)
-        await self.kernel.put_copy(names, copy)
+        await variable_exchange.put_copy(self.kernel, names, copy)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """Returns a copy of a variable: only data, or with `unpickle`, any object (`Kernel.get`)."""
+        """Returns a copy of a variable: only data, or with `unpickle`, any object (`variable_exchange.get`)."""
         await self._check_kernel("hold variables", TransferError)
-        return await self.kernel.get(name, unpickle=unpickle)
+        return await variable_exchange.get(self.kernel, name, unpickle=unpickle)
 
     async def variables(self) -> tuple[HandedVariable, ...]:
-        """Lists the variables that the agent's code defined (`Kernel.variables`)."""
+        """Lists the variables that the agent's code defined (`variable_exchange.variables`)."""
         await self._check_kernel("hold variables", TransferError)
-        return await self.kernel.variables()
+        return await variable_exchange.variables(self.kernel)
 
     async def _prepare(self) -> None:
         """Prepares the working directory before each run."""

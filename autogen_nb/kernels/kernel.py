@@ -33,7 +33,6 @@ from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec, Provisioner
 from autogen_nb.kernels.preparation import import_ahead, pack_modules, prepare, with_parents
 from autogen_nb.kernels.request import Ask, ExecuteRequest, ignore
-from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
 from autogen_nb.kernels.widget_comms import WidgetComms
 from autogen_nb.outputs import Output
 
@@ -63,7 +62,7 @@ class KernelStatus:
     memory: int | None = None
 
 
-class Kernel(VariableExchange):
+class Kernel:
     def __init__(
         self,
         *,
@@ -300,6 +299,7 @@ class Kernel(VariableExchange):
         return self._current
 
     async def usable(self) -> KernelHandle:
+        """The kernel, started or restored if necessary."""
         async with self._turn:
             return await self._started()
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from autogen_nb.kernels.transfer import variable_exchange
 from autogen_nb.outputs import Failure
 from autogen_nb.outputs import size as size_of
 from tests.kernels.looping import SharedKernel, shared_kernel
@@ -86,7 +87,7 @@ def test_a_checkpoint_after_each_input(agent: SharedKernel, size: str) -> None:
     update = {"method": "update", "state": {"value": [file]}, "buffer_paths": [["value", 0, "content"]]}
 
     agent.kernel.widgets.send(identifier, update, [text.encode()])
-    agent.do(agent.kernel.put({"given": text}))
+    agent.do(variable_exchange.put(agent.kernel, {"given": text}))
     typed = "print(len('" + text + "'), len(given), len(upload.value[0].content))"
 
     assert waited(lambda: agent.execute(typed).stdout == f"{SIZES[size]} {SIZES[size]} {SIZES[size]}\n")

@@ -15,6 +15,7 @@ from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.outcome import LIMITED, BlockOutcome
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.provisioner import Provisioner
+from autogen_nb.kernels.transfer import variable_exchange
 from autogen_nb.outputs import Result
 from tests.kernels.guarded import ALLOWED, GuardedKernel
 from tests.kernels.looping import SharedKernel, bubblewrap, shared_kernel
@@ -180,7 +181,7 @@ def killed_when_idle(agent: SharedKernel) -> None:
 
 def test_a_death_between_blocks_loses_nothing(agent: SharedKernel) -> None:
     agent.execute("x = 1")
-    agent.do(agent.kernel.put({"given": 2}))
+    agent.do(variable_exchange.put(agent.kernel, {"given": 2}))
     killed_when_idle(agent)
     ran = agent.execute("print(x, given)")
 
@@ -192,9 +193,9 @@ def test_after_a_death_the_variables_are_still_listed_and_copied(agent: SharedKe
     agent.execute("x = 1")
     killed_when_idle(agent)
 
-    assert [each.name for each in agent.do(agent.kernel.variables())] == ["x"]
+    assert [each.name for each in agent.do(variable_exchange.variables(agent.kernel))] == ["x"]
     killed_when_idle(agent)
-    agent.do(agent.kernel.put({"given": 2}))
+    agent.do(variable_exchange.put(agent.kernel, {"given": 2}))
     assert agent.execute("print(x, given)").stdout == "1 2\n"
 
 
@@ -571,7 +572,7 @@ def test_figures_change_only_by_code(agent: SharedKernel) -> None:
 
 
 def test_copied_variables_are_no_changes_of_the_next_block(agent: SharedKernel) -> None:
-    agent.do(agent.kernel.put({"given": [1]}))
+    agent.do(variable_exchange.put(agent.kernel, {"given": [1]}))
 
     assert agent.execute("pass").finished.changes == ""
     assert agent.execute("given.append(2)").finished.changes == "changed `given`"

@@ -8,6 +8,7 @@ import pytest
 
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.kernels.outcome import BlockOutcome
+from autogen_nb.kernels.transfer import variable_exchange
 from autogen_nb.outputs import Output, Stream
 from tests.kernels.guarded import ALLOWED, DENIED, GuardedKernel, errors, guarded_kernel
 from tests.kernels.looping import stream
@@ -170,7 +171,7 @@ def test_thread_that_outlives_its_block_is_denied(kernel: GuardedKernel) -> None
     )
     # Our own requests, such as this one, let only our own thread pass.
     for _ in range(8):
-        kernel.shared.do(kernel.shared.kernel.variables())
+        kernel.shared.do(variable_exchange.variables(kernel.shared.kernel))
         time.sleep(0.1)
     ran = kernel.run("thread.join()\nprint(seen)")
 

@@ -10,6 +10,7 @@ from autogen_nb.kernels import preparation
 from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.local import LOCAL
+from autogen_nb.kernels.transfer import variable_exchange
 from autogen_nb.outputs import Cleared, Display, Output, Stream
 from tests.kernels.looping import SharedKernel, bubblewrap, shared_kernel, stream
 
@@ -81,7 +82,7 @@ def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monk
     preparation.pack_modules.cache_clear()
     try:
         with shared_kernel(tmp_path) as kernel:
-            kernel.do(kernel.kernel.put({"x": [1, 2]}))
+            kernel.do(variable_exchange.put(kernel.kernel, {"x": [1, 2]}))
             permissions = Guarded(Permissions((Effect("compute"),)), PathScope(str(tmp_path), "", "/home/nobody"))
             denied = kernel.execute("print(x)\nopen('/etc/motd-of-ours', 'w')", permissions=permissions)
     finally:

@@ -9,6 +9,7 @@ import pytest
 
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.inside import pickles
+from autogen_nb.kernels.transfer import variable_exchange
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from tests.kernels.looping import SharedKernel
 
@@ -35,7 +36,7 @@ class Scaled:
 @pytest.mark.slow
 def test_large_arrays_travel_beside_the_pickle(agent: SharedKernel) -> None:
     frame = pd.DataFrame(np.ones((200_000, 4)), columns=list("abcd")).assign(name="x")
-    agent.do(agent.kernel.put({"frame": frame, "array": np.arange(50_000.0)}))
+    agent.do(variable_exchange.put(agent.kernel, {"frame": frame, "array": np.arange(50_000.0)}))
 
     agent.execute("frame.iloc[0, 0] = 9; array[:] = 1; frame['new'] = 2")
     assert agent.execute("print(frame.a.sum(), array.sum(), frame.shape)").stdout == "200008.0 50000.0 (200000, 6)\n"
@@ -47,7 +48,7 @@ def test_mapped_memory_is_a_file_s(agent: SharedKernel) -> None:
     if not Path("/proc/self/smaps_rollup").exists():
         pytest.skip("only Linux tells what memory is a process's own")
     before = int(agent.execute("import numpy" + own).stdout)
-    agent.do(agent.kernel.put({"big": np.ones(12_500_000)}))
+    agent.do(variable_exchange.put(agent.kernel, {"big": np.ones(12_500_000)}))
 
     after = int(agent.execute("big.sum()" + own).stdout)
     assert after - before < 20_000
@@ -65,7 +66,9 @@ def test_a_copied_array_keeps_its_order(tmp_path: Path) -> None:
 
 def test_objects_of_the_notebook_s_own_classes_go_in(agent: SharedKernel) -> None:
     point = cells(POINT)["Point"](1.5)
-    agent.do(agent.kernel.put({"point": point, "double": cells("double = lambda x: 2 * x")["double"]}))
+    agent.do(
+        variable_exchange.put(agent.kernel, {"point": point, "double": cells("double = lambda x: 2 * x")["double"]})
+    )
 
     assert agent.execute("print(point.doubled(), double(4))").stdout == "Point(x=3.0) 8\n"
 
@@ -73,16 +76,16 @@ def test_objects_of_the_notebook_s_own_classes_go_in(agent: SharedKernel) -> Non
 def test_a_global_variable_does_not_go_along_unseen(agent: SharedKernel) -> None:
     found = cells(POINT)
     with pytest.raises(TransferError, match=r"`scaled` \(Scaled.*uses the notebook's variable `SCALE`; hand over"):
-        agent.do(agent.kernel.put({"scaled": found["Scaled"]()}))
+        agent.do(variable_exchange.put(agent.kernel, {"scaled": found["Scaled"]()}))
 
-    agent.do(agent.kernel.put({"scaled": found["Scaled"](), "SCALE": 10}))
+    agent.do(variable_exchange.put(agent.kernel, {"scaled": found["Scaled"](), "SCALE": 10}))
     assert agent.execute("print(scaled.by())").stdout == "[10, 10]\n"
 
 
 def test_names_that_had_a_value_are_reported(agent: SharedKernel) -> None:
     agent.execute("old = 1")
 
-    handed = agent.do(agent.kernel.put({"old": 2, "fresh": 3}))
+    handed = agent.do(variable_exchange.put(agent.kernel, {"old": 2, "fresh": 3}))
 
     assert handed.overwritten == ("old",)
 
@@ -128,7 +131,7 @@ def test_variable_that_cannot_be_copied_is_reported_in_one_line(
     agent: SharedKernel, values: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(TransferError, match=message) as caught:
-        agent.do(agent.kernel.put({"before": 1, **values}, limit=20_000_000))
+        agent.do(variable_exchange.put(agent.kernel, {"before": 1, **values}, limit=20_000_000))
 
     assert str(caught.value).endswith("nothing was handed over")
     assert "\n" not in str(caught.value)
@@ -138,22 +141,22 @@ def test_variable_that_cannot_be_copied_is_reported_in_one_line(
 def test_pickles_come_back_on_request(agent: SharedKernel) -> None:
     agent.execute("class Model:\n    def __init__(self): self.weights = [1, 2]\nmodel = Model()")
 
-    assert agent.do(agent.kernel.get("model", unpickle=True)).weights == [1, 2]
+    assert agent.do(variable_exchange.get(agent.kernel, "model", unpickle=True)).weights == [1, 2]
     with pytest.raises(TransferError, match="`model` is a Model; only data comes back"):
-        agent.do(agent.kernel.get("model"))
+        agent.do(variable_exchange.get(agent.kernel, "model"))
 
 
 def test_unpicklable_value_does_not_come_back(agent: SharedKernel) -> None:
     agent.execute("import threading; lock = threading.Lock()")
 
     with pytest.raises(TransferError, match=r"`lock` cannot be pickled \(TypeError"):
-        agent.do(agent.kernel.get("lock", unpickle=True))
+        agent.do(variable_exchange.get(agent.kernel, "lock", unpickle=True))
 
 
 def test_an_array_comes_back_unpickled_and_writable(agent: SharedKernel) -> None:
     agent.execute("import numpy as np; grid = np.ones((500, 500))")
 
-    grid = agent.do(agent.kernel.get("grid", unpickle=True))
+    grid = agent.do(variable_exchange.get(agent.kernel, "grid", unpickle=True))
     grid[0, 0] = 5
     assert grid.sum() == 250_004
 
@@ -161,21 +164,21 @@ def test_an_array_comes_back_unpickled_and_writable(agent: SharedKernel) -> None
 def test_an_arrow_table_goes_in(agent: SharedKernel) -> None:
     arrow = pytest.importorskip("pyarrow")
     table = arrow.table({"a": np.arange(50_000), "b": ["x"] * 50_000})
-    agent.do(agent.kernel.put({"table": table}))
+    agent.do(variable_exchange.put(agent.kernel, {"table": table}))
 
     assert agent.execute("print(table.num_rows, table.column('a')[49_999])").stdout == "50000 49999\n"
 
 
 def test_a_polars_frame_goes_in(agent: SharedKernel) -> None:
     polars = pytest.importorskip("polars")
-    agent.do(agent.kernel.put({"frame": polars.DataFrame({"a": [1, 2], "b": ["x", None]})}))
+    agent.do(variable_exchange.put(agent.kernel, {"frame": polars.DataFrame({"a": [1, 2], "b": ["x", None]})}))
 
     assert agent.execute("print(frame.shape, frame['a'].sum())").stdout == "(2, 2) 3\n"
 
 
 def test_a_copy_is_handed_over(agent: SharedKernel) -> None:
     frame = pd.DataFrame({"a": [1.0, 2.0]})
-    agent.do(agent.kernel.put({"copy": frame}))
+    agent.do(variable_exchange.put(agent.kernel, {"copy": frame}))
 
     assert agent.execute("copy.iloc[0, 0] = 9; print(copy.a.sum())").stdout == "11.0\n"
     assert frame.a.sum() == 3
@@ -184,14 +187,14 @@ def test_a_copy_is_handed_over(agent: SharedKernel) -> None:
 @pytest.mark.parametrize("name", ["a b", "class", "x; import os", "", "1x"])
 def test_only_names_are_taken(agent: SharedKernel, name: str) -> None:
     with pytest.raises(TransferError, match="not a variable name"):
-        agent.do(agent.kernel.put({name: 1}))
+        agent.do(variable_exchange.put(agent.kernel, {name: 1}))
     with pytest.raises(TransferError, match="not a variable name"):
-        agent.do(agent.kernel.get(name))
+        agent.do(variable_exchange.get(agent.kernel, name))
 
 
 def test_a_missing_variable_is_named(agent: SharedKernel) -> None:
     with pytest.raises(TransferError, match="no variable `nowhere`"):
-        agent.do(agent.kernel.get("nowhere"))
+        agent.do(variable_exchange.get(agent.kernel, "nowhere"))
 
 
 @pytest.mark.slow
@@ -212,11 +215,11 @@ b6 = pd.DataFrame({"a": [1], "b": [C()]})
 b7 = fractions.Fraction(1, 2); b8 = range(3); b9 = np.zeros(1, dtype=[("a", "i4")]); b10 = iter([])
 """)
 
-    listed = {each.name: each.data for each in agent.do(agent.kernel.variables())}
+    listed = {each.name: each.data for each in agent.do(variable_exchange.variables(agent.kernel))}
     comes_back = {}
     for name in listed:
         try:
-            agent.do(agent.kernel.get(name))
+            agent.do(variable_exchange.get(agent.kernel, name))
             comes_back[name] = True
         except TransferError:
             comes_back[name] = False
@@ -240,15 +243,15 @@ inside._FUNCTIONS["variables"] = lambda: [1, {"name": "x\\n<b>"}, {"name": "ok",
 """)
     try:
         with pytest.raises(TransferError, match="`anything` cannot be copied back"):
-            agent.do(agent.kernel.get("anything"))
-        assert agent.do(agent.kernel.variables()) == (HandedVariable("ok", "['<b>']", "None", None),)
+            agent.do(variable_exchange.get(agent.kernel, "anything"))
+        assert agent.do(variable_exchange.variables(agent.kernel)) == (HandedVariable("ok", "['<b>']", "None", None),)
     finally:
         agent.execute("inside._FUNCTIONS.update(kept)")
 
 
 def test_nothing_is_left_in_the_folder(agent: SharedKernel) -> None:
-    agent.do(agent.kernel.put({"x": 1}))
-    agent.do(agent.kernel.get("x"))
+    agent.do(variable_exchange.put(agent.kernel, {"x": 1}))
+    agent.do(variable_exchange.get(agent.kernel, "x"))
 
     listed = agent.execute("import os; print(sorted(os.listdir(os.path.dirname(os.environ['IPYTHONDIR']))))").stdout
     assert "hand-" not in listed
@@ -266,6 +269,6 @@ def test_module_that_is_being_imported_is_no_hindrance(agent: SharedKernel) -> N
         "value = {'a': [1]}"
     )
     try:
-        assert agent.do(agent.kernel.get("value")) == {"a": [1]}
+        assert agent.do(variable_exchange.get(agent.kernel, "value")) == {"a": [1]}
     finally:
         agent.execute("sys.modules.pop('pandas') and kept and sys.modules.update(pandas=kept)")

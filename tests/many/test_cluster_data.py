@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import autogen_nb
+from autogen_nb.kernels.transfer import variable_exchange
 from autogen_nb.testing import FakeOpenAI
 from tests.kernels.guarded import guarded_kernel
 from tests.notebook.conftest import environment
@@ -126,7 +127,7 @@ def test_only_the_scheduler_is_connected_without_a_question(
     same = type(client)(address)
     with guarded_kernel(tmp_path) as kernel, socket.create_server(("127.0.0.1", 0)) as other, same:
         kernel.run("1")
-        kernel.shared.do(kernel.shared.kernel.put({"frame": small_frame()}))
+        kernel.shared.do(variable_exchange.put(kernel.shared.kernel, {"frame": small_frame()}))
         ran = kernel.run("print(frame.a.sum().compute())")
         asked = kernel.asked
         connect = f"import socket\nsocket.create_connection(({host!r}, {other.getsockname()[1]}))"

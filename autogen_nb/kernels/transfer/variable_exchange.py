@@ -1,20 +1,21 @@
-"""Transfers values between a notebook and a kernel, through files in the kernel's private folder."""
+"""Transfers values between a notebook and a kernel, through files in the kernel's private folder.
+
+The kernel's side is `inside/service.py`, whose functions run in silent requests.
+"""
 
 import asyncio
 import json
 import keyword
 import shutil
 import uuid
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.engine import Emit
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.inside.pickles import load
-from autogen_nb.kernels.outcome import BlockOutcome
+from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.places.provisioner import KernelHandle
 from autogen_nb.kernels.transfer.dask_cluster import Cluster, cluster_of
 from autogen_nb.kernels.transfer.decode import decode
@@ -37,109 +38,103 @@ _MAX_COPY = 256 * 2**20
 """`put` stores a copy of values up to this size, in bytes."""
 
 
-class VariableExchange(ABC):
-    """The methods of `Kernel` that transfer values; they call functions of `inside/service.py` in the kernel."""
+async def put(
+    kernel: Kernel, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None
+) -> TransferRecord:
+    """Copies all values into the kernel, or none. Also stores small values in the folder `copy`, for `put_copy`."""
+    _check_names(values)
+    handle = await _python_kernel(kernel)
+    with HeldFolder(handle.folder) as held, _new_folder(held, handle.folder) as folder:
+        cluster = cluster_of(values)
+        await asyncio.to_thread(pack, values, folder, limit=limit, cluster=cluster)
+        if cluster is not None:
+            # A stored copy would contain the cluster's certificates, and be useless after the cluster's end.
+            copy = None
+            if handle.guard is not None:
+                handle.guard.scheduler = cluster.endpoint
+        stored = copy is not None and await asyncio.to_thread(_copy_small, folder, copy)
+        overwritten = await _load(kernel, handle, values, folder, cluster)
+    return await asyncio.to_thread(TransferRecord.of, values, overwritten, copy if stored else None)
 
-    @abstractmethod
-    async def execute(
-        self, code: str, emit: Emit[Output], *, silent: bool = False, changes_state: bool = True
-    ) -> BlockOutcome: ...
 
-    @abstractmethod
-    async def usable(self) -> KernelHandle:
-        """The kernel, started or restored if necessary."""
+async def put_copy(kernel: Kernel, names: Sequence[str], copy: Path) -> None:
+    """Copies values into the kernel from the folder that `put` wrote; this process does not unpickle them."""
+    _check_names(names)
+    handle = await _python_kernel(kernel)
+    with HeldFolder(handle.folder) as held, _new_folder(held, handle.folder) as folder:
+        await asyncio.to_thread(shutil.copytree, copy, folder, dirs_exist_ok=True)
+        await _load(kernel, handle, names, folder)
 
-    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> TransferRecord:
-        """Copies all values into the kernel, or none. Also stores small values in the folder `copy`, for `put_copy`."""
-        _check_names(values)
-        kernel = await self._python_kernel()
-        with HeldFolder(kernel.folder) as held, _new_folder(held, kernel.folder) as folder:
-            cluster = cluster_of(values)
-            await asyncio.to_thread(pack, values, folder, limit=limit, cluster=cluster)
-            if cluster is not None:
-                # A stored copy would contain the cluster's certificates, and be useless after the cluster's end.
-                copy = None
-                if kernel.guard is not None:
-                    kernel.guard.scheduler = cluster.endpoint
-            stored = copy is not None and await asyncio.to_thread(_copy_small, folder, copy)
-            overwritten = await self._load(kernel, values, folder, cluster)
-        return await asyncio.to_thread(TransferRecord.of, values, overwritten, copy if stored else None)
 
-    async def put_copy(self, names: Sequence[str], copy: Path) -> None:
-        """Copies values into the kernel from the folder that `put` wrote; this process does not unpickle them."""
-        _check_names(names)
-        kernel = await self._python_kernel()
-        with HeldFolder(kernel.folder) as held, _new_folder(held, kernel.folder) as folder:
-            await asyncio.to_thread(shutil.copytree, copy, folder, dirs_exist_ok=True)
-            await self._load(kernel, names, folder)
+async def _load(
+    kernel: Kernel, handle: KernelHandle, names: Iterable[str], folder: Path, cluster: Cluster | None = None
+) -> tuple[str, ...]:
+    await handle.files.send(folder)
+    connection = "" if cluster is None else str(folder / CLUSTER)
+    reply = await _call(kernel, handle, "load", files=packed_files(names, folder), cluster=connection)
+    await handle.files.drop(folder)
+    return _parse_load_reply(reply)
 
-    async def _load(
-        self, kernel: KernelHandle, names: Iterable[str], folder: Path, cluster: Cluster | None = None
-    ) -> tuple[str, ...]:
-        await kernel.files.send(folder)
-        connection = "" if cluster is None else str(folder / CLUSTER)
-        reply = await self._call(kernel, "load", files=packed_files(names, folder), cluster=connection)
-        await kernel.files.drop(folder)
-        return _parse_load_reply(reply)
 
-    async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """Returns a copy of a variable's value. `unpickle` allows any object, whose code then runs in this process."""
-        _check_names((name,))
-        kernel = await self._python_kernel()
-        with _new_folder(kernel.held_outbox, kernel.outbox) as folder:
-            await kernel.files.send(folder)
-            save = "save_pickled" if unpickle else "save"
-            reply = await self._call(kernel, save, name=name, folder=str(folder))
-            if not isinstance(reply, dict) or "missing" in reply:
-                raise missing_variable(name, reply.get("missing") if isinstance(reply, dict) else None)
-            if "refused" in reply:
-                more = (
-                    "" if unpickle else "; unpickle=True (in a cell: --unpickle) copies any type, and may run its code"
-                )
-                raise TransferError(printable(f"`{name}{reply.get('path', '')}` {reply['refused']}{more}"))
-            await kernel.files.fetch(folder)
-            try:
-                held = kernel.held_outbox.folder(folder.name)
-            except OSError as error:
-                raise TransferError(f"`{name}` cannot be copied back: {error}") from error
-            with held:
-                return await asyncio.to_thread(_read_pickled if unpickle else _read, name, held)
-
-    async def variables(self) -> tuple[HandedVariable, ...]:
-        """The variables of the agent's code, except private names, modules, functions and classes."""
-        return parse_variables(await self._call(await self._python_kernel(), "variables"))
-
-    async def _python_kernel(self) -> KernelHandle:
-        kernel = await self.usable()
-        if not kernel.is_python:
-            raise TransferError(
-                f"the agent's kernel runs {kernel.language or 'no Python'}: only a Python kernel has variables "
-                "that can be copied or listed"
-            )
-        return kernel
-
-    async def _call(self, kernel: KernelHandle, function: str, **arguments: Any) -> Any:
-        reply = kernel.outbox / f"reply-{uuid.uuid4().hex}.json"
-        source = kernel.files.with_remote_paths(_call_source(function, arguments, reply))
-        reason = "the agent's kernel did not answer"
-
-        def note_failure(output: Output) -> None:
-            nonlocal reason
-            if isinstance(output, Failure):
-                reason = f"{output.ename}: {output.evalue}"
-
-        outcome = await self.execute(source, note_failure, silent=True, changes_state=function == "load")
-        if not outcome.ok:
-            raise TransferError(printable(outcome.note or reason))
-        await kernel.files.fetch(reply)
+async def get(kernel: Kernel, name: str, *, unpickle: bool = False) -> Any:
+    """Returns a copy of a variable's value. `unpickle` allows any object, whose code then runs in this process."""
+    _check_names((name,))
+    handle = await _python_kernel(kernel)
+    with _new_folder(handle.held_outbox, handle.outbox) as folder:
+        await handle.files.send(folder)
+        save = "save_pickled" if unpickle else "save"
+        reply = await _call(kernel, handle, save, name=name, folder=str(folder))
+        if not isinstance(reply, dict) or "missing" in reply:
+            raise missing_variable(name, reply.get("missing") if isinstance(reply, dict) else None)
+        if "refused" in reply:
+            more = "" if unpickle else "; unpickle=True (in a cell: --unpickle) copies any type, and may run its code"
+            raise TransferError(printable(f"`{name}{reply.get('path', '')}` {reply['refused']}{more}"))
+        await handle.files.fetch(folder)
         try:
-            with kernel.held_outbox.open(reply.name) as file:
-                return json.loads(file.read(_REPLY_BYTES))
-        except (OSError, ValueError, RecursionError) as error:
-            raise TransferError(f"the agent's kernel gave an unreadable answer: {error}") from error
-        finally:
-            with suppress(OSError):
-                kernel.held_outbox.remove(reply.name)
+            held = handle.held_outbox.folder(folder.name)
+        except OSError as error:
+            raise TransferError(f"`{name}` cannot be copied back: {error}") from error
+        with held:
+            return await asyncio.to_thread(_read_pickled if unpickle else _read, name, held)
+
+
+async def variables(kernel: Kernel) -> tuple[HandedVariable, ...]:
+    """The variables of the agent's code, except private names, modules, functions and classes."""
+    return parse_variables(await _call(kernel, await _python_kernel(kernel), "variables"))
+
+
+async def _python_kernel(kernel: Kernel) -> KernelHandle:
+    handle = await kernel.usable()
+    if not handle.is_python:
+        raise TransferError(
+            f"the agent's kernel runs {handle.language or 'no Python'}: only a Python kernel has variables "
+            "that can be copied or listed"
+        )
+    return handle
+
+
+async def _call(kernel: Kernel, handle: KernelHandle, function: str, **arguments: Any) -> Any:
+    reply = handle.outbox / f"reply-{uuid.uuid4().hex}.json"
+    source = handle.files.with_remote_paths(_call_source(function, arguments, reply))
+    reason = "the agent's kernel did not answer"
+
+    def note_failure(output: Output) -> None:
+        nonlocal reason
+        if isinstance(output, Failure):
+            reason = f"{output.ename}: {output.evalue}"
+
+    outcome = await kernel.execute(source, note_failure, silent=True, changes_state=function == "load")
+    if not outcome.ok:
+        raise TransferError(printable(outcome.note or reason))
+    await handle.files.fetch(reply)
+    try:
+        with handle.held_outbox.open(reply.name) as file:
+            return json.loads(file.read(_REPLY_BYTES))
+    except (OSError, ValueError, RecursionError) as error:
+        raise TransferError(f"the agent's kernel gave an unreadable answer: {error}") from error
+    finally:
+        with suppress(OSError):
+            handle.held_outbox.remove(reply.name)
 
 
 def _call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
