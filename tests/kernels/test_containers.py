@@ -16,8 +16,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.container import IMAGE as USUAL
-from autogen_nb.kernels.places.container import ContainerProvisioner, _portable
-from autogen_nb.kernels.places.container_exec import Exec, _forward
+from autogen_nb.kernels.places.container import ContainerProvisioner, Exec, _forward, _portable
 from autogen_nb.messages import CodeBlock
 from tests.contract.conftest import engine
 from tests.contract.ways import IMAGE, Ran, ran, skip_without_counters
