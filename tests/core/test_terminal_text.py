@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.text.terminal_text import TerminalText, only_colours
+from autogen_nb.core.text.terminal_text import TerminalText, only_colours, without_colours
 
 controls = st.lists(
     st.text(max_size=5) | st.sampled_from(["\r", "\n", "\b", "\x1b[31m", "\x1b[0m", "\x1b[K", "\x1b]8;;x\x07", "\x1b"])
@@ -57,3 +57,17 @@ def test_what_is_left_can_be_saved(text: str) -> None:
 
     assert shown.encode().decode() == shown
     assert only_colours(shown) == shown
+
+
+def test_colours_can_be_left_out() -> None:
+    assert without_colours(only_colours("\x1b[31mred\x1b[0m\x1b[2J")) == "red"
+
+
+def test_a_stream_knows_whether_its_line_has_begun() -> None:
+    terminal = TerminalText()
+    begun = []
+    for piece in ("a", "\n", "b\r", "\x1b[2K\n"):
+        terminal.feed(piece)
+        begun.append(terminal.is_at_line_start)
+
+    assert begun == [False, True, False, True]
