@@ -8,24 +8,28 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from autogen_nb.errors import SessionError
-from autogen_nb.events import Event
+from autogen_nb.events import Event, ModelReplied, SpeakerGiven, SummaryGiven
+from autogen_nb.messages import Completion
 
-VERSION = 2
+VERSION = 3
 """The version of the JSON form; a form that older releases of the package cannot read gets a new version."""
+
+_READABLE = (2, VERSION)
 
 _EVENTS: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Event)}
 
 
 def to_json(event: Event) -> dict[str, Any]:
-    """The event as JSON-ready values: ``{"v": 2, "type": ..., field: ...}``."""
+    """The event as JSON-ready values: ``{"v": 3, "type": ..., field: ...}``."""
     return {"v": VERSION, **_plain(event)}
 
 
 def from_json(value: Mapping[str, Any]) -> Event:
     if not isinstance(value, Mapping):
         raise SessionError(f"an event is a JSON object, not {value!r}")
-    if value.get("v") != VERSION:
-        raise SessionError(f"an event of version {value.get('v')!r} cannot be read; only version {VERSION} can")
+    if value.get("v") not in _READABLE:
+        known = " and ".join(map(str, _READABLE))
+        raise SessionError(f"an event of version {value.get('v')!r} cannot be read; only versions {known} can")
     cls = _EVENTS.get(str(value.get("type")))
     if cls is None:
         raise SessionError(f"{value.get('type')!r} is not an event; known are {', '.join(_EVENTS)}")
@@ -57,8 +61,22 @@ def _readers(cls: type) -> dict[str, Callable[[Any], Any]]:
 def _build(cls: type, value: Mapping[str, Any]) -> Any:
     if not isinstance(value, Mapping) or value.get("type") != cls.__name__:
         raise TypeError(f"{type(value).__name__} instead of {cls.__name__}")
+    if cls in (ModelReplied, SpeakerGiven, SummaryGiven) and "completion" not in value:
+        value = _with_completion(value)
     readers = _readers(cls)
     return cls(**{key: readers[key](item) for key, item in value.items() if key not in ("v", "type")})
+
+
+def _with_completion(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An event of version 2, which had the fields of a completion among its own."""
+    names = {field.name for field in dataclasses.fields(Completion)}
+    completion = {name: item for name, item in value.items() if name in names}
+    event = {name: item for name, item in value.items() if name not in names}
+    if value["type"] != ModelReplied.__name__:
+        if not completion.get("model"):
+            return event
+        completion["message"] = {"type": "Message", "content": event.get("said", event.get("text"))}
+    return {**event, "completion": {"type": Completion.__name__, **completion}}
 
 
 @cache

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from autogen_nb.effects import Effect, EffectJudged, Permissions
-from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
+from autogen_nb.messages import CodeBlock, Completion, FunctionCall, Message, Usage
 from autogen_nb.outputs import Output
 
 Decision: TypeAlias = Literal["run", "skip", "stop"]
@@ -293,23 +293,8 @@ INCOMPLETE = "incomplete"
 
 @dataclass(frozen=True, slots=True)
 class ModelReplied:
-    """A model's reply; the `cost` is in US dollars, or None if it is unknown.
-
-    If `cached` is True, the reply came from a cache and cost nothing now. `note` is a notice for the person, such as
-    that the request left out older outputs. `host` is the server that replied, or "". The `reasoning` is not part of
-    the message; None if unknown.
-    """
-
-    message: Message
-    model: str = ""
-    usage: Usage | None = None
-    finish_reason: str = "stop"
-    cost: float | None = None
+    completion: Completion
     seconds: float = 0.0
-    cached: bool = False
-    note: str = ""
-    host: str = ""
-    reasoning: Reasoning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,7 +431,7 @@ class SpeakerAsked:
 
 @dataclass(frozen=True, slots=True)
 class SpeakerGiven:
-    """The next speaker; the `cost` is in US dollars, or None if it is unknown.
+    """The next speaker; without a `completion`, no model chose.
 
     `said` is the model's reply, or the name of an agent. None ends the group's chat, unless the caller's function chose
     a `method` instead of an agent.
@@ -454,12 +439,7 @@ class SpeakerGiven:
 
     said: str | None
     method: str | None = None
-    model: str = ""
-    usage: Usage | None = None
-    cost: float | None = None
-    cached: bool = False
-    host: str = ""
-    note: str = ""
+    completion: Completion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,12 +488,7 @@ class SummaryAsked:
 @dataclass(frozen=True, slots=True)
 class SummaryGiven:
     text: str
-    cost: float | None = None
-    usage: Usage | None = None
-    model: str = ""
-    cached: bool = False
-    host: str = ""
-    note: str = ""
+    completion: Completion | None = None
 
 
 Fact: TypeAlias = ChatStarted | Said | Relayed | Ended
@@ -563,3 +538,8 @@ Event: TypeAlias = Recorded | Transient
 
 ANSWERS: Mapping[type[Question], type[Answer]] = dict(zip(get_args(Question), get_args(Answer), strict=True))
 """The type of the answer to each question; both unions have the same order."""
+
+
+def completion_of(event: Event) -> Completion | None:
+    """The model's reply that the event holds."""
+    return event.completion if isinstance(event, ModelReplied | SpeakerGiven | SummaryGiven) else None

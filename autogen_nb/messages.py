@@ -162,6 +162,26 @@ class Usage:
         return self.prompt_tokens + self.completion_tokens
 
 
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A model's complete reply; the `cost` is in US dollars, or None if it is unknown.
+
+    If `cached` is True, the reply came from a cache and cost nothing now. `note` is a notice for the person, such as
+    that the request left out older outputs. `host` is the server that replied, or "". The `reasoning` is not part of
+    the message; None if unknown.
+    """
+
+    message: Message
+    model: str
+    usage: Usage | None = None
+    finish_reason: str = "stop"
+    cost: float | None = None
+    cached: bool = False
+    note: str = ""
+    host: str = ""
+    reasoning: Reasoning | None = None
+
+
 __getattr__, _ = lazy_export(
     __name__,
     "BaseAgentEvent",

@@ -15,10 +15,10 @@ from autogen_nb import ConversableAgent, run
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.chats.model_questions import model_request
-from autogen_nb.core.ports import Completion, Model, ModelRequest
+from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.events import ModelAsked, ModelReplied
 from autogen_nb.human.rule_based_approver import NobodyToAsk
-from autogen_nb.messages import Message
+from autogen_nb.messages import Completion, Message
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import ScriptedExecutor
 from benchmarks._notebook import server

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from autogen_nb.events import CodeAsked, CodeRan, ModelAsked, ModelReplied, Recorded, Said
-from autogen_nb.messages import CodeBlock, Message, Usage
+from autogen_nb.messages import CodeBlock, Completion, Message, Usage
 from autogen_nb.outputs import Display, Stream
 from autogen_nb.sessions.session import LOG
 from autogen_nb.sessions.store import SessionStore
@@ -28,7 +28,7 @@ def events() -> Iterator[Recorded]:
     for number in range(EVENTS):
         yield Said("user", "assistant", Message("Go on. " * 20))
         yield ModelAsked("assistant", "user", number)
-        yield ModelReplied(Message(WORDS), "model", Usage(100, 20))
+        yield ModelReplied(Completion(Message(WORDS), "model", Usage(100, 20)))
         yield Said("assistant", "user", Message(WORDS))
         yield CodeAsked("user", (CodeBlock("python", "print(1)"),))
         yield CodeRan(0, (Stream("stdout", "1\n"), Display({"image/png": "A" * 20_000 + str(number)})))

@@ -23,8 +23,10 @@ from autogen_nb.events import (
     ModelReplied,
     Recorded,
     Said,
+    SpeakerGiven,
+    SummaryGiven,
 )
-from autogen_nb.messages import CodeBlock, Message
+from autogen_nb.messages import CodeBlock, Completion, Message, Usage
 from autogen_nb.outputs import Stream
 
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -71,7 +73,9 @@ def instances(cls: type) -> st.SearchStrategy[Any]:
 SAID = to_json(Said("a", "b", Message("x")))
 RAN = to_json(CodeRan(0, (Stream("stdout", "x"),)))
 ASKED = to_json(ApprovalAsked("a", CodeBlock("python", "x"), reasons=("r",)))
-REPLIED = to_json(ModelReplied(Message("x")))
+REPLY = Completion(Message("a"), "m", Usage(1, 2), cost=0.5, note="n", host="h")
+REPLIED = to_json(ModelReplied(REPLY))
+COMPLETION = REPLIED["completion"]
 
 
 @pytest.mark.parametrize("cls", EVENTS)
@@ -90,6 +94,24 @@ def test_json_form_is_tagged_and_versioned() -> None:
     assert to_json(Ended("exit", "Bye.")) == {"v": VERSION, "type": "Ended", "reason": "exit", "detail": "Bye."}
 
 
+USAGE = {"type": "Usage", "prompt_tokens": 1, "completion_tokens": 2, "cached_tokens": 0}
+PAID = {"model": "m", "usage": USAGE, "cost": 0.5, "cached": False, "note": "n", "host": "h"}
+MESSAGE = {"type": "Message", "content": "a"}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "event"),
+    [
+        ({"type": "SpeakerGiven", "said": "a", "method": None, **PAID}, SpeakerGiven("a", completion=REPLY)),
+        ({"type": "SpeakerGiven", "said": "a", "method": None, "model": ""}, SpeakerGiven("a")),
+        ({"type": "SummaryGiven", "text": "a", **PAID}, SummaryGiven("a", REPLY)),
+        ({"type": "ModelReplied", "message": MESSAGE, "seconds": 2.0, **PAID}, ModelReplied(REPLY, 2.0)),
+    ],
+)
+def test_events_of_version_2_are_read(earlier: dict[str, Any], event: Event) -> None:
+    assert from_json({"v": 2, **earlier}) == event
+
+
 def test_field_that_is_not_written_has_its_default() -> None:
     assert from_json({"v": VERSION, "type": "Ended", "reason": "exit"}) == Ended("exit")
 
@@ -101,7 +123,7 @@ def test_float_may_be_written_as_an_integer() -> None:
 @pytest.mark.parametrize(
     ("value", "match"),
     [
-        pytest.param({**SAID, "v": VERSION + 1}, "version 3 cannot be read", id="a later version"),
+        pytest.param({**SAID, "v": VERSION + 1}, "version 4 cannot be read", id="a later version"),
         pytest.param({**SAID, "v": 1}, "version 1 cannot be read", id="an earlier version"),
         pytest.param({"type": "Ended", "reason": "exit"}, "version None", id="no version"),
         pytest.param({"v": VERSION, "type": "Sung"}, "'Sung' is not an event", id="an unknown type"),
@@ -124,7 +146,7 @@ def test_float_may_be_written_as_an_integer() -> None:
         pytest.param({**RAN, "outputs": [{"type": "Streem"}]}, "none of", id="an unknown output"),
         pytest.param({**RAN, "outputs": [{"type": "Stream", "name": "stdin", "text": ""}]}, "none of", id="no stream"),
         pytest.param({**ASKED, "reasons": "risky"}, "str instead of", id="a text for reasons"),
-        pytest.param({**REPLIED, "usage": 3}, "none of", id="a number for the usage"),
+        pytest.param({**REPLIED, "completion": {**COMPLETION, "usage": 3}}, "none of", id="a number for the usage"),
         pytest.param({"v": VERSION, "type": "Ended", "reason": "bored"}, "str instead of", id="an unknown reason"),
         pytest.param({"v": VERSION, "type": "Ended", "reason": {}}, "dict instead of", id="an object for a word"),
     ],

@@ -83,6 +83,7 @@ from autogen_nb.events import (
 from autogen_nb.messages import Message
 from autogen_nb.outputs import Failure, Stream
 from tests.driven import adriven, driven, from_log, live, nobody
+from tests.replies import replied
 
 MODEL = (
     Message("I think."),
@@ -195,7 +196,7 @@ def answer(rng: Random, question: Question) -> Answer:
             rng.choice((0, 0, 1)), rng.choice(((), (Stream("stdout", "1"), Failure("E", "e")))), rng.choice((1, 1, 0))
         ),
         FunctionsAsked: lambda: FunctionsReturned(("1",)),
-        ModelAsked: lambda: ModelReplied(rng.choice(MODEL), seconds=rng.random()),
+        ModelAsked: lambda: replied(rng.choice(MODEL), seconds=rng.random()),
         ReplyFunctionAsked: lambda: ReplyFunctionReturned(rng.random() < 0.05, rng.choice((None, Message("mine")))),
         ReplyAsked: lambda: ReplyGiven(rng.choice((None, *[Message("own words")] * 9)), rng.choice((0, 1))),
         SendAsked: lambda: SendGiven((Message("sent"),) * rng.choice((0, 1, 1, 1, 1, 2)), rng.choice((None, True))),
@@ -267,7 +268,7 @@ ALTERED: dict[type, Callable[[Answer], Answer]] = {
     ApprovalGiven: lambda a: replace(a, decision={"run": "skip", "skip": "stop", "stop": "run"}[a.decision]),  # type: ignore[union-attr,arg-type]  # by its key
     CodeRan: lambda _: CodeRan(99),
     FunctionsReturned: lambda _: FunctionsReturned(("other",)),
-    ModelReplied: lambda _: ModelReplied(Message("other")),
+    ModelReplied: lambda _: replied(Message("other")),
     ReplyFunctionReturned: lambda _: ReplyFunctionReturned(True, Message("other")),
     ReplyGiven: lambda _: ReplyGiven(Message("other")),
     SendGiven: lambda _: SendGiven((Message("other"),)),

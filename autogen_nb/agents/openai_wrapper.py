@@ -71,7 +71,7 @@ class OpenAIWrapper(UsageTracker):
             options = {name: settings.pop(name, None) for name in _OPTIONS}
             model = cached(model_for(settings), options["cache"])
             try:
-                completion = engine.call(ask_model(model, _request(options), options["agent"] or self))
+                completion = engine.call(ask_model(model, _request(options), options["agent"] or self)).completion
             except ModelError as error:
                 if is_last or isinstance(error, ContentFiltered):
                     raise

@@ -61,7 +61,8 @@ class SocietyOfMindAgent(ConversableAgent):
     def _written_reply(self, prompt: str, messages: Sequence[Mapping[str, Any]]) -> str:
         assert self.model is not None
         first, last = ({"role": "system", "content": content} for content in (TRANSCRIPT, prompt))
-        completion = engine.call(ask_model(self.model, ModelRequest([first, *map(_as_text, messages), last]), self))
+        request = ModelRequest([first, *map(_as_text, messages), last])
+        completion = engine.call(ask_model(self.model, request, self)).completion
         self.count_usage(completion)
         return completion.message.text
 

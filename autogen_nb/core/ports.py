@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeAlias
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, EffectJudged, Permissions
-from autogen_nb.messages import CodeBlock, Message, Reasoning, Usage
+from autogen_nb.messages import CodeBlock, Completion, Reasoning
 from autogen_nb.outputs import Output
 
 
@@ -18,21 +18,6 @@ class ModelRequest:
     tools: Sequence[Mapping[str, Any]] = ()
     functions: Sequence[Mapping[str, Any]] = ()
     may_call: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """A model's complete reply; `cost` is in US dollars, and the person sees `note`."""
-
-    message: Message
-    model: str
-    usage: Usage | None = None
-    finish_reason: str = "stop"
-    cost: float | None = None
-    cached: bool = False
-    note: str = ""
-    host: str = ""
-    reasoning: Reasoning | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from autogen_nb.kernels.places.writable import Writable, make_folder
 from autogen_nb.kernels.transfer.dask_cluster import is_collection
 from autogen_nb.kernels.transfer.describe import describe, variables_text
 from autogen_nb.many.shared_limits import SharedBudget, SharedLimits, limited
+from autogen_nb.messages import Completion
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
@@ -110,9 +111,8 @@ def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, tas
     except Exception as error:  # noqa: BLE001  # see above
         result["error"] = _sentence(error)
         is_stopped = isinstance(error, ChatUnfinished) and error.reason == "stopped"
-        has_reply = any(isinstance(event, ModelReplied) for event in log)
-        result["status"] = "failed" if has_reply and not is_stopped else "not run"
-    replies = [event for event in log if isinstance(event, ModelReplied) and not event.cached]
+        result["status"] = "failed" if _replies(log) and not is_stopped else "not run"
+    replies = [reply for reply in _replies(log) if not reply.cached]
     costs = [reply.cost for reply in replies]
     result["tokens"] = sum(reply.usage.total_tokens for reply in replies if reply.usage)
     result["cost"] = None if None in costs else sum(filter(None, costs))
@@ -282,12 +282,16 @@ def _remove_empty(cwd: Path, folder: str) -> None:
         held.remove_empty(folder)
 
 
+def _replies(log: list[Recorded]) -> list[Completion]:
+    return [event.completion for event in log if isinstance(event, ModelReplied)]
+
+
 def _check_finished(log: list[Recorded]) -> None:
     last = log[-1] if log else None
     if not isinstance(last, Ended) or last.reason not in ("answered", "terminated"):
         reason, detail = (last.reason, last.detail) if isinstance(last, Ended) else ("", "the chat has not ended")
         raise ChatUnfinished(detail, reason=reason)
-    if [event.finish_reason for event in log if isinstance(event, ModelReplied)][-1:] == [INCOMPLETE]:
+    if [reply.finish_reason for reply in _replies(log)][-1:] == [INCOMPLETE]:
         raise ChatUnfinished("blocks failed or plots are missing, as the answer says")
 
 

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
-from autogen_nb.core.ports import Completion, ModelRequest, Part
+from autogen_nb.core.ports import ModelRequest, Part
 from autogen_nb.errors import CallbackError, ConfigError
-from autogen_nb.messages import Message, Usage
+from autogen_nb.messages import Completion, Message, Usage
 
 
 class CustomClientModel:

@@ -10,9 +10,9 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Notice, Part
+from autogen_nb.core.ports import Model, ModelRequest, Notice, Part
 from autogen_nb.errors import ConfigError
-from autogen_nb.messages import Reasoning, Usage
+from autogen_nb.messages import Completion, Reasoning, Usage
 from autogen_nb.models.client_types import CreateResult, FunctionCall, LLMMessage, RequestUsage, on_the_wire
 from autogen_nb.models.config.model_selection import entry_model
 from autogen_nb.models.remote.remote_model import RemoteModel

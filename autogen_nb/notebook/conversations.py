@@ -19,6 +19,7 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.transfer.shared_variables import SharedVariables
 from autogen_nb.kernels.transfer.variable_transfer import TransferRecord
+from autogen_nb.messages import Completion
 from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
 from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.run import engine
@@ -87,8 +88,8 @@ class CellRun:
         return last_answer(self.log)
 
     @property
-    def replies(self) -> list[ModelReplied]:
-        return [event for event in self.log if isinstance(event, ModelReplied)]
+    def replies(self) -> list[Completion]:
+        return [event.completion for event in self.log if isinstance(event, ModelReplied)]
 
 
 def runs_of(session: Session) -> list[CellRun]:
@@ -175,7 +176,7 @@ class NotebookConversation:
         self._budgets = budgets
 
     @property
-    def _replaced_replies(self) -> Sequence[ModelReplied]:
+    def _replaced_replies(self) -> Sequence[Completion]:
         return self.session.replaced if "session" in vars(self) else ()
 
     @property

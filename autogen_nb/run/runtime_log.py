@@ -10,9 +10,9 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest
+from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import ModelReplied
+from autogen_nb.messages import Completion
 
 _PRIVATE = frozenset(
     "api_key organization base_url azure_endpoint azure_ad_token azure_ad_token_provider default_headers".split()
@@ -149,7 +149,7 @@ def log_completion(agent: Any, model: Model, request: ModelRequest, completion: 
     log_chat_completion(*source, sent, openai_form(completion), *more, start_time)
 
 
-def openai_form(completion: Completion | ModelReplied) -> dict[str, Any]:
+def openai_form(completion: Completion) -> dict[str, Any]:
     """A reply in the form of OpenAI's chat completions API, with its cost; an unknown cost is 0."""
     usage = completion.usage
     names = ("prompt_tokens", "completion_tokens", "total_tokens")

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from autogen_nb.errors import SessionError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import CodeAsked, CodeRan, Event, ModelReplied, Recorded
+from autogen_nb.messages import Completion
 from autogen_nb.sessions.log_file import LogFile
 from autogen_nb.sessions.script import blocks_that_ran
 from autogen_nb.sessions.table_reads import TableRead
@@ -113,7 +114,7 @@ class Session:
         self.head: dict[str, Any] = {}
         self.runs: list[SessionRun] = []
         self.taken_back: list[TakenBack] = []
-        self._replaced: list[ModelReplied] = []
+        self._replaced: list[Completion] = []
         # None stands for a new kernel, with which the person threw the earlier variables away.
         self._steps: list[Step | None] = []
         self._file: LogFile | None = None
@@ -148,7 +149,7 @@ class Session:
         self._steps.append(step)
 
     @property
-    def replaced(self) -> list[ModelReplied]:
+    def replaced(self) -> list[Completion]:
         """The replies of runs that are not part of the chat any more."""
         runs = [run for each in self.taken_back for run in each.runs]
         return self._replaced + _replies(runs)
@@ -314,8 +315,8 @@ class Session:
         self._steps[earlier.step :] = earlier.steps
 
 
-def _replies(runs: Iterable[SessionRun]) -> list[ModelReplied]:
-    return [event for run in runs for event in run.log if isinstance(event, ModelReplied)]
+def _replies(runs: Iterable[SessionRun]) -> list[Completion]:
+    return [event.completion for run in runs for event in run.log if isinstance(event, ModelReplied)]
 
 
 def _recorded(event: Event) -> Recorded:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autogen_nb.core.ports import Completion, Model
-from autogen_nb.messages import Message, Usage
+from autogen_nb.core.ports import Model
+from autogen_nb.messages import Completion, Message, Usage
 from autogen_nb.models.client_types import CreateResult, call_on_the_wire
 from autogen_nb.models.model_clients import ChatCompletionClient
 from autogen_nb.testing.scripted import ScriptedModel, ScriptedReply

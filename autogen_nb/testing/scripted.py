@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from autogen_nb.core.ports import Completion, ModelRequest, Part, RunEnded
+from autogen_nb.core.ports import ModelRequest, Part, RunEnded
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,
@@ -16,7 +16,7 @@ from autogen_nb.events import (
     HumanInputAsked,
     HumanInputGiven,
 )
-from autogen_nb.messages import CodeBlock, Message, Usage
+from autogen_nb.messages import CodeBlock, Completion, Message, Usage
 from autogen_nb.models.wrappers.wrapper import pieces_of_reply
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 

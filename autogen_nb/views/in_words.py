@@ -89,7 +89,8 @@ def origin(statement: Said, reply: ModelReplied | None, pair: ChatStarted | None
     to = f"to {statement.recipient}" if is_nested else ""
     if reply is None:
         return to
-    return joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))
+    completion = reply.completion
+    return joined(to, completion.model, "from the cache" if completion.cached else duration(reply.seconds))
 
 
 def reasoning_text(reasoning: Reasoning) -> str:

@@ -31,7 +31,7 @@ from autogen_nb.events import (
     SummaryGiven,
     Transient,
 )
-from autogen_nb.messages import FunctionCall
+from autogen_nb.messages import Completion, FunctionCall
 from autogen_nb.outputs import Stream
 from autogen_nb.run.io_stream import IOStream
 from autogen_nb.views import in_words, status
@@ -118,9 +118,9 @@ class PlainView:
             case SpeakerGiven():
                 if line := in_words.speaker_choice(self._speaker_question, event):
                     self.line(f">>> {line}")
-                self._show_note(event.note)
-            case SummaryGiven(note=note):
-                self._show_note(note)
+                self._show_note(event.completion)
+            case SummaryGiven(completion=completion):
+                self._show_note(completion)
             case CodeAsked():
                 self._shown_live = False
                 self.line(">>> running")
@@ -167,25 +167,26 @@ class PlainView:
             self.line(f"{_RULE}\n{statement.sender}{to}:" + (f"\n\n{text}" if text else ""))
         self._end_line()
         if reply is not None:
-            thought = in_words.reasoning_text(reply.reasoning) if reply.reasoning else ""
+            reasoning = reply.completion.reasoning
+            thought = in_words.reasoning_text(reasoning) if reasoning else ""
             for detail in filter(None, (thought, in_words.origin(statement, reply, None))):
                 self.line(f"({detail})")
-            self._show_note(reply.note)
+            self._show_note(reply.completion)
         for url in statement.message.pictures:
             self.line(in_words.picture_in_words(url))
         self._message_calls = statement.message.calls
         for call in self._message_calls:
             self.line(f">>> {in_words.call_in_words(call)}")
 
-    def _show_note(self, note: str) -> None:
-        if note and note not in self._notes:
-            self._notes.add(note)
-            self.line(f"({note})")
+    def _show_note(self, reply: Completion | None) -> None:
+        if reply is not None and reply.note and reply.note not in self._notes:
+            self._notes.add(reply.note)
+            self.line(f"({reply.note})")
 
     def _show_calls(self, calls: tuple[FunctionCall, ...]) -> None:
         # The list of calls appears in place of the reply that requests them.
         self._end_stream()
-        self._show_note(self._reply.note if self._reply else "")
+        self._show_note(self._reply.completion if self._reply else None)
         self._reply, self._streaming = None, ""
         self._calls = calls
         for call in () if calls == self._message_calls else calls:

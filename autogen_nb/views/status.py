@@ -10,8 +10,7 @@ from autogen_nb.events import (
     Event,
     FunctionsReturned,
     ModelReplied,
-    SpeakerGiven,
-    SummaryGiven,
+    completion_of,
 )
 from autogen_nb.views.in_words import counted, dollars, duration, joined, retry_in_words
 
@@ -42,16 +41,17 @@ class Totals:
     incomplete: bool = False
 
     def count(self, event: Event) -> None:
-        if isinstance(event, ModelReplied | SpeakerGiven | SummaryGiven) and not event.cached:
-            self.tokens += event.usage.total_tokens if event.usage else 0
-            self.cached_tokens += event.usage.cached_tokens if event.usage else 0
-            self.dollars += event.cost or 0.0
-            self.unpriced = self.unpriced or (event.cost is None and event.usage is not None)
+        reply = completion_of(event)
+        if reply is not None and not reply.cached:
+            self.tokens += reply.usage.total_tokens if reply.usage else 0
+            self.cached_tokens += reply.usage.cached_tokens if reply.usage else 0
+            self.dollars += reply.cost or 0.0
+            self.unpriced = self.unpriced or (reply.cost is None and reply.usage is not None)
         match event:
-            case ModelReplied(cached=cached, finish_reason=finish):
-                self.incomplete = finish == INCOMPLETE
+            case ModelReplied(completion=completion):
+                self.incomplete = completion.finish_reason == INCOMPLETE
                 self.replies += 1
-                self.cached += cached
+                self.cached += completion.cached
             case CodeRan(ran=ran):
                 self.blocks += ran
             case FunctionsReturned(contents=contents):

@@ -86,7 +86,7 @@ def test_resumable_at_every_event(turns: int, start: int, step: int) -> None:
 COUNTED = """
 from itertools import cycle
 from autogen_nb import FunctionAgent, MaxMessageTermination, SelectorGroupChat, TextMentionTermination, AssistantAgent
-from autogen_nb.core.ports import Completion
+from autogen_nb.messages import Completion
 from autogen_nb.messages import Message, Usage
 
 # A request holds the whole conversation: it is left out.

@@ -21,9 +21,8 @@ from autogen_nb.agents.teams.team_messages import (
 )
 from autogen_nb.agents.teams.termination_conditions import MaxMessageTermination
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.core.ports import Completion
 from autogen_nb.errors import CallbackError, ConfigError, SessionError
-from autogen_nb.messages import Message, Reasoning
+from autogen_nb.messages import Completion, Message, Reasoning
 from autogen_nb.models.client_types import Image, RequestUsage
 from autogen_nb.run import CancellationToken
 from autogen_nb.testing import ScriptedModel

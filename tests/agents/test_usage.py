@@ -5,11 +5,10 @@ import pytest
 
 from autogen_nb.agents.parts.usage_tracker import gather_usage_summary
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import ModelReplied
-from autogen_nb.messages import Message, Usage
+from autogen_nb.messages import Completion, Message, Usage
 from tests.agents.chatting import assistant
 
-REPLY = ModelReplied(Message("x"), "m", Usage(10, 5), cost=0.5)
+REPLY = Completion(Message("x"), "m", Usage(10, 5), cost=0.5)
 
 
 def sums(cost: float | None, times: int = 1) -> dict[str, Any]:

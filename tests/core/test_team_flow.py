@@ -24,12 +24,12 @@ from autogen_nb.events import (
     CodeRan,
     FunctionsReturned,
     HumanInputGiven,
-    ModelReplied,
     Recorded,
     Said,
 )
 from autogen_nb.messages import Message, Usage
 from tests.core.worlds import outcome, play, scripted
+from tests.replies import replied
 
 ABC = ("alice", "bob", "carol")
 CODE = "```python\nprint(1)\n```"
@@ -43,8 +43,8 @@ def held(choice: Selection, member: Respond, *answers: AnyAnswer, **more: Any) -
 
 def test_what_happens_on_the_way_is_watched() -> None:
     call = Message(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}])
-    code = ModelReplied(Message(CODE), usage=Usage(10, 0))
-    last = ModelReplied(Message("x"), usage=Usage(1, 0))
+    code = replied(Message(CODE), usage=Usage(10, 0))
+    last = replied(Message("x"), usage=Usage(1, 0))
     turns: list[TeamTurn] = []
 
     def watch(turn: TeamTurn) -> Asking[str | None]:
@@ -57,7 +57,7 @@ def test_what_happens_on_the_way_is_watched() -> None:
         return turns[-1].observations
 
     said = Observation("alice", "text", Message("x"), Usage(1, 0))
-    calls = ModelReplied(call, usage=Usage(10, 0))
+    calls = replied(call, usage=Usage(10, 0))
     event, took = Observation("alice", "event"), Observation("alice", "event", usage=Usage(10, 0))
 
     assert brought(WriteAndRun(RunCode()), code, CodeRan(0), last) == (event, took, said)
@@ -92,4 +92,4 @@ def test_code_that_nobody_wrote_does_not_run(kind: Any, runs: RunCode) -> None:
 def test_a_writer_is_stopped() -> None:
     said, writer = Said("user", "team", Message("hi")), WriteAndRun(RunCode(confirm="always"))
 
-    assert answered(writer, said, ModelReplied(Message(CODE)), ApprovalGiven("stop"))[1] == Stop("stopped")
+    assert answered(writer, said, replied(Message(CODE)), ApprovalGiven("stop"))[1] == Stop("stopped")

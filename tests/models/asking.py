@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Retry
+from autogen_nb.core.ports import Model, ModelRequest, Retry
+from autogen_nb.messages import Completion
 
 HELLO: Mapping[str, Any] = {"role": "user", "content": "Hello?"}
 

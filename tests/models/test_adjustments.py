@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from autogen_nb import AssistantAgent, OpenAIWrapper, UserProxyAgent
-from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ModelRefused
 from autogen_nb.events import ModelReplied
+from autogen_nb.messages import Completion
 from autogen_nb.models.client_types import UserMessage
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.models.openai.openai_model import OpenAIModel
@@ -181,7 +182,7 @@ def test_chat_shows_the_note_once(capsys: pytest.CaptureFixture[str]) -> None:
 
         result = user.initiate_chat(assistant, message="Hello", max_turns=2)
 
-        notes = [event.note for event in result.log if isinstance(event, ModelReplied)]
+        notes = [event.completion.note for event in result.log if isinstance(event, ModelReplied)]
         assert len(notes) == 2
         assert notes[0] == notes[1]
         assert capsys.readouterr().out.count(notes[0]) == 1

@@ -12,6 +12,7 @@ import pytest
 
 from autogen_nb import AssistantAgent, UserProxyAgent
 from autogen_nb.events import ModelReplied
+from autogen_nb.messages import Completion
 
 PROGRAM = Path(__file__).parents[2] / "build/aimock/node_modules/.bin/llmock"
 
@@ -58,7 +59,7 @@ def add(a: int) -> int:
     return a + 1
 
 
-def chat(settings: dict[str, Any], task: str) -> tuple[list[ModelReplied], str]:
+def chat(settings: dict[str, Any], task: str) -> tuple[list[Completion], str]:
     assistant = AssistantAgent("assistant", llm_config={"api_key": "mock", **settings})
     user = UserProxyAgent(
         "user",
@@ -68,7 +69,7 @@ def chat(settings: dict[str, Any], task: str) -> tuple[list[ModelReplied], str]:
     )
     assistant.register_for_llm(description="Adds one.")(user.register_for_execution()(add))
     result = user.initiate_chat(assistant, message=task, silent=True)
-    replies = [event for event in result.log if isinstance(event, ModelReplied)]
+    replies = [event.completion for event in result.log if isinstance(event, ModelReplied)]
     return replies, str([message for message in result.chat_history if message.get("role") == "tool"])
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import Completion, ModelRequest, Retry
+from autogen_nb.core.ports import ModelRequest, Retry
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.messages import Message, Reasoning, Usage
+from autogen_nb.messages import Completion, Message, Reasoning, Usage
 from autogen_nb.models.anthropic.anthropic_model import AnthropicModel
 from autogen_nb.models.anthropic.messages_api import messages_body
 from tests.models.asking import HELLO, error_of

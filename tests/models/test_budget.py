@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import BudgetReached, ConfigError, ContextTooLong, ModelRefused
-from autogen_nb.messages import Message, Usage
+from autogen_nb.messages import Completion, Message, Usage
 from autogen_nb.models import image_scaling, request_size
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.image_scaling import fit_images, fitted

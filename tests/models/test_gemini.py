@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from google.genai.types import FunctionCall, Part
 
-from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.messages import Reasoning, Usage
+from autogen_nb.messages import Completion, Reasoning, Usage
 from autogen_nb.models.gemini.gemini_model import GeminiModel
 from tests.models.asking import HELLO
 from tests.models.fake_gemini import KEY, UNSIGNED, FakeGemini, chunk

@@ -7,8 +7,9 @@ from pydantic import BaseModel
 
 import autogen_nb
 from autogen_nb.agents.teams.function_tool import FunctionTool
-from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ModelRefused
+from autogen_nb.messages import Completion
 from autogen_nb.models.client_types import (
     AssistantMessage,
     CreateResult,

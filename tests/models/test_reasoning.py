@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from autogen_nb import AssistantAgent, UserProxyAgent
-from autogen_nb.core.ports import Completion, Model, ModelRequest
+from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import CodeAsked, ModelReplied
-from autogen_nb.messages import Reasoning
+from autogen_nb.messages import Completion, Reasoning
 from autogen_nb.models.client_types import UserMessage
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.models.openai.openai_model import OpenAIModel
@@ -72,7 +72,8 @@ def test_only_the_code_of_the_answer_runs(server: FakeOpenAI, tmp_path: Path) ->
     result = user.initiate_chat(assistant, message="Is it?", silent=True)
 
     ran = [block.code for event in result.log if isinstance(event, CodeAsked) for block in event.blocks]
-    thoughts = [event.reasoning.text for event in result.log if isinstance(event, ModelReplied) and event.reasoning]
+    replies = [event.completion for event in result.log if isinstance(event, ModelReplied)]
+    thoughts = [reply.reasoning.text for reply in replies if reply.reasoning]
     sent = json.dumps([request.body for request in server.requests])
     assert ran == ["print('answered')"]
     assert thoughts == [THOUGHT.strip(), "That was all."]
@@ -126,7 +127,7 @@ def test_reasoning_content_goes_back_with_tools() -> None:
 
         thoughts = [each.get("reasoning_content") for each in server.requests[-1].body["messages"]]
         assert list(filter(None, thoughts)) == ["Add them.", "It returned 2.", "Add them."]
-        assert [event.note for event in result.log if isinstance(event, ModelReplied)] == [""] * 4
+        assert [event.completion.note for event in result.log if isinstance(event, ModelReplied)] == [""] * 4
 
 
 def test_reasoning_content_does_not_go_to_another_host() -> None:

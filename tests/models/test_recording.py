@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, RecordingEnded, SessionError
-from autogen_nb.messages import Message, Usage
+from autogen_nb.messages import Completion, Message, Usage
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.cache import FILE, Cache, cached, key_of
 from autogen_nb.models.wrappers.recording import Digest, Recording, RecordingEntry

@@ -11,11 +11,11 @@ from openai.types.responses.response_create_params import ResponseCreateParamsBa
 
 from autogen_nb import AssistantAgent, ConversableAgent, GroupChat, GroupChatManager, UserProxyAgent
 from autogen_nb.conditions import TextMentionTermination
-from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import ModelReplied
-from autogen_nb.messages import Message, Usage
+from autogen_nb.messages import Completion, Message, Usage
 from autogen_nb.models.client_types import (
     AssistantMessage,
     FunctionExecutionResult,
@@ -34,6 +34,7 @@ from autogen_nb.testing import FakeOpenAI, FakeReply
 from autogen_nb.testing.fake_responses import response_events
 from tests.models.asking import HELLO, a_complete, ask, error_of
 from tests.models.openai_world import EVENTS, at_host, bodies, openai
+from tests.replies import replied
 
 ADD: dict[str, Any] = {"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}
 TOOL = {"type": "function", "function": ADD}
@@ -74,7 +75,7 @@ def test_chat_with_tools_at_openai_uses_responses(model: str, world: tuple[FakeO
     result = user.initiate_chat(assistant, message="Add.", silent=True)
 
     assert paths(server) == ["/responses"] * 2
-    assert [event.note for event in result.log if isinstance(event, ModelReplied)] == ["", ""]
+    assert [event.completion.note for event in result.log if isinstance(event, ModelReplied)] == ["", ""]
     assert [item["type"] for item in bodies(server)[1]["input"] if item["type"] != "reasoning"] == [
         *("message", "message", "function_call", "function_call", "function_call_output", "function_call_output")
     ]
@@ -90,7 +91,7 @@ def test_chat_completions_with_tools_do_not_reason(api_type: str, world: tuple[F
 
     result = user.initiate_chat(assistant, message="Add.", silent=True)
 
-    notes = [event.note for event in result.log if isinstance(event, ModelReplied)]
+    notes = [event.completion.note for event in result.log if isinstance(event, ModelReplied)]
     assert set(paths(server)) == {"/chat/completions"}
     assert bodies(server)[-1]["reasoning_effort"] == "none"
     assert len(notes) == 2
@@ -433,7 +434,7 @@ def test_phase_of_a_message_goes_back(server: FakeOpenAI) -> None:
 
 def test_log_of_an_earlier_version_loads() -> None:
     details = [{"type": "reasoning.text", "text": "Hm."}]
-    event = ModelReplied(Message("So.", reasoning_details=details), "m", usage=Usage(3, 4))
+    event = replied(Message("So.", reasoning_details=details), "m", usage=Usage(3, 4))
     stored = to_json(event)
     for name in ("cached_tokens", "cache_write_tokens"):
         del stored["usage"][name]

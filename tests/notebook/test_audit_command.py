@@ -16,7 +16,6 @@ from autogen_nb.events import (
     HumanInputAsked,
     HumanInputGiven,
     ModelAsked,
-    ModelReplied,
     Recorded,
     Relayed,
     ReplyGiven,
@@ -26,11 +25,12 @@ from autogen_nb.events import (
     SummaryAsked,
     SummaryGiven,
 )
-from autogen_nb.messages import CodeBlock, Message
+from autogen_nb.messages import CodeBlock, Completion, Message
 from autogen_nb.notebook.commands.audit_command import decisions, decisions_table, requests, requests_table
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
+from tests.replies import replied
 
 ONE, TWO = CodeBlock("python", "one"), CodeBlock("python", "two")
 HOSTILE = "print('<img src=x onerror=alert(1)>')  # $x$ \u202e"
@@ -71,7 +71,7 @@ def test_nothing_in_the_record_becomes_part_of_the_page() -> None:
         CodeRan(0),
         Said("user", "assistant", Message(HOSTILE)),
         ModelAsked("assistant", "user", 1),
-        ModelReplied(Message("x"), "<b>gpt</b>", host="<b>host</b>"),
+        replied(Message("x"), "<b>gpt</b>", host="<b>host</b>"),
     ]
 
     for data, _ in (decisions_table(log, "main"), requests_table(log, "main")):
@@ -179,14 +179,14 @@ def test_what_went_to_a_model() -> None:
         ChatStarted("user", "assistant"),
         said("user", "assistant", "Plot."),
         ModelAsked("assistant", "user", 1),
-        ModelReplied(Message("code"), "gpt", host="api.openai.com"),
+        replied(Message("code"), "gpt", host="api.openai.com"),
         said("assistant", "user", "code"),
         said("user", "assistant", "Failed."),
         ModelAsked("assistant", "user", 3),
-        ModelReplied(Message("code"), "gpt", cached=True),
+        replied(Message("code"), "gpt", cached=True),
         said("assistant", "user", "code"),
         SummaryAsked("assistant", "user"),
-        SummaryGiven("short", model="gpt", host="api.openai.com"),
+        SummaryGiven("short", Completion(Message("short"), "gpt", host="api.openai.com")),
         SummaryAsked("assistant", "user"),
         SummaryGiven("by a function"),
         ModelAsked("assistant", "user", 4),
@@ -210,16 +210,16 @@ def test_what_went_to_the_models_of_a_group() -> None:
         Relayed("manager", "admin", ("ann", "bob")),
         Relayed("manager", "nobody", ("ann",)),
         SpeakerAsked("manager", "admin", ("ann", "bob"), "auto"),
-        SpeakerGiven("ann", model="gpt", host="h"),
+        SpeakerGiven("ann", completion=Completion(Message("ann"), "gpt", host="h")),
         SpeakerAsked("manager", "admin", ("ann", "bob"), "random"),
         SpeakerGiven("ann"),
         said("manager", "ann", "Your turn."),
         ModelAsked("ann", "manager", 2),
-        ModelReplied(Message("Hi."), "gpt", host="h"),
+        replied(Message("Hi."), "gpt", host="h"),
         said("ann", "manager", "Hi."),
         Relayed("manager", "ann", ("bob",)),
         ModelAsked("bob", "manager", 2),
-        ModelReplied(Message("Hi."), "gpt", host="h"),
+        replied(Message("Hi."), "gpt", host="h"),
     ]
 
     rows = requests(log)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, Ended, ModelAsked, ModelReplied, Recorded
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, Ended, ModelAsked, Recorded
 from autogen_nb.human.rule_based_approver import RULE_PREFIX, RUN_ALL
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.notebook.asking.person import approved_each_block
@@ -14,6 +14,7 @@ from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import opened, python
+from tests.replies import replied
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
 TERMS = Settings().for_cell(Settings.from_options("go"), attended=True)
@@ -88,7 +89,7 @@ def test_a_chat_without_an_answer_is_not_kept(all_of_them: Conversations) -> Non
     failed = all_of_them.named()
 
     new, said = all_of_them.open(Settings.from_options("go", new=True), Origin("b", "2"))
-    begun(new, "b", "2", WAITING, ModelReplied(Message("1"), "m"), WAITING)
+    begun(new, "b", "2", WAITING, replied(Message("1"), "m"), WAITING)
     _, said_again = all_of_them.open(Settings.from_options("go", new=True), Origin("c", "3"))
 
     assert new is not failed

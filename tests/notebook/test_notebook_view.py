@@ -31,7 +31,7 @@ from autogen_nb.events import (
     SpeakerGiven,
     SummaryGiven,
 )
-from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
+from autogen_nb.messages import CodeBlock, Completion, FunctionCall, Message, Reasoning, Usage
 from autogen_nb.notebook.rendering.chat_html import folded, question
 from autogen_nb.notebook.view.messages import call_html, folded_reasoning, result_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
@@ -41,6 +41,7 @@ from autogen_nb.views.in_words import dollars
 from autogen_nb.views.status import Totals
 from tests.notebook.corpus import HOSTILE
 from tests.notebook.markup import code_of, problems, text_of
+from tests.replies import replied
 
 ADD = FunctionCall("add", '{"a": 1}', "c1")
 
@@ -104,7 +105,7 @@ def test_a_member_that_calls_on_the_way(page: Page) -> None:
     page.show(
         ModelAsked("calc", "team", 1),
         ModelDelta("calc", "I add."),
-        ModelReplied(asks(ADD, text="I add."), "m"),
+        replied(asks(ADD, text="I add."), "m"),
         FunctionsAsked("calc", (ADD,)),
         FunctionsReturned(("3",)),
         Said("calc", "team", Message("3"), kind="tools"),
@@ -143,7 +144,7 @@ def test_a_chat_within_the_chat(page: Page) -> None:
         Said("user", "critic", Message("one")),
         ChatStarted("critic", "inner"),
         Said("critic", "inner", Message("two")),
-        ModelReplied(Message("three"), "m"),
+        replied(Message("three"), "m"),
         Said("inner", "critic", Message("three")),
     )
 
@@ -165,7 +166,7 @@ RAN = (CodeAsked("user", (CodeBlock("python", "1"),)), CodeRan(0, (Stream("stdou
     "between",
     [
         (Ended("stopped"), ChatStarted("user", "assistant")),
-        (ModelReplied(Message("It is 1."), "m"), Said("assistant", "user", Message("It is 1."))),
+        (replied(Message("It is 1."), "m"), Said("assistant", "user", Message("It is 1."))),
     ],
     ids=["stopped", "model"],
 )
@@ -246,7 +247,7 @@ def test_the_line_that_ends_a_chat_is_not_shown(page: Page) -> None:
     for piece in ("It is 42.", "\n\nTER", "MIN", "ATE"):
         page.show(ModelDelta("assistant", piece))
         page.view.tick()
-    page.show(ModelReplied(reply), Said("assistant", "user", reply))
+    page.show(replied(reply), Said("assistant", "user", reply))
 
     assert page.texts == ["assistant (< 0.1 s):\nIt is 42."]
     assert "TER" not in str(page.published)
@@ -261,9 +262,7 @@ def test_a_thought_is_open_while_it_streams_then_folded(page: Page) -> None:
     page.show(ModelDelta("assistant", "Yes."))
     writing = page.html[-1]
     reply = Message("Yes.")
-    page.show(
-        ModelReplied(reply, "m", seconds=4, reasoning=Reasoning("Is it?", 3, 17)), Said("assistant", "user", reply)
-    )
+    page.show(replied(reply, "m", seconds=4, reasoning=Reasoning("Is it?", 3, 17)), Said("assistant", "user", reply))
 
     assert "<details" not in thinking
     assert text_of(thinking.rpartition("</style>")[2]).endswith("\u00b7 thinkingIs it?\n")
@@ -316,23 +315,23 @@ def test_a_question_is_escaped() -> None:
 USED = Usage(100, 20)
 
 
-def replied(usage: Usage | None = USED, cost: float | None = None, *, cached: bool = False) -> ModelReplied:
-    return ModelReplied(Message("x"), "m", usage, cost=cost, cached=cached)
+def used(usage: Usage | None = USED, cost: float | None = None, *, cached: bool = False) -> Completion:
+    return Completion(Message("x"), "m", usage, cost=cost, cached=cached)
 
 
 @pytest.mark.parametrize(
     ("events", "text"),
     [
         ([], ""),
-        ([replied(None)], "1 reply"),
-        ([replied(cost=0.5), CodeRan(0, ran=2)], "1 reply · 2 blocks run · 120 tokens · $0.5000"),
-        ([replied()], "1 reply · 120 tokens · cost unknown"),
-        ([replied(), replied(cost=0.5)], "2 replies · 240 tokens · at least $0.5000"),
-        ([replied(cost=0.5, cached=True)], "1 reply (1 from the cache)"),
-        ([replied(cost=0.0)], "1 reply · 120 tokens"),
+        ([ModelReplied(used(None))], "1 reply"),
+        ([ModelReplied(used(cost=0.5)), CodeRan(0, ran=2)], "1 reply · 2 blocks run · 120 tokens · $0.5000"),
+        ([ModelReplied(used())], "1 reply · 120 tokens · cost unknown"),
+        ([ModelReplied(used()), ModelReplied(used(cost=0.5))], "2 replies · 240 tokens · at least $0.5000"),
+        ([ModelReplied(used(cost=0.5, cached=True))], "1 reply (1 from the cache)"),
+        ([ModelReplied(used(cost=0.0))], "1 reply · 120 tokens"),
         ([FunctionsReturned(("1", "2"))], "2 calls"),
-        ([SpeakerGiven("a", usage=USED, cost=1.0), SummaryGiven("", 1.5, USED)], "240 tokens · $2.50"),
-        ([SpeakerGiven("a", usage=USED, cached=True)], ""),
+        ([SpeakerGiven("a", completion=used(cost=1.0)), SummaryGiven("", used(cost=1.5))], "240 tokens · $2.50"),
+        ([SpeakerGiven("a", completion=used(cached=True))], ""),
     ],
     ids="nothing uncounted priced unpriced partly cached free calls others cached-choice".split(),
 )
@@ -427,7 +426,7 @@ RUN_AND_ANSWER = (
     OutputAdded("user", Stream("stdout", "line\n" * 60)),
     OutputAdded("user", Display({"text/plain": "a plot", "image/png": PICTURE})),
     CodeRan(0),
-    ModelReplied(Message("It is 42.")),
+    replied(Message("It is 42.")),
     Said("assistant", "user", Message("It is 42.")),
     Ended("answered"),
 )

@@ -47,6 +47,21 @@ def test_chat_continues_with_its_variables_after_a_restart(front: FrontEnd, mode
     assert len(model.requests) == 4
 
 
+def test_session_of_an_earlier_version_continues(front: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
+    folder = tmp_path / ".local/share/autogen_nb/sessions/main-20261128-134052"
+    folder.mkdir(parents=True, mode=0o700)
+    shutil.copy(Path(__file__).with_name("session_of_version_2.jsonl"), folder / "events.jsonl")
+    model.add(python("print(x + 1)"), "It is 42.")
+
+    resumed = front.run_clicking("%autogen resume main-20261128-134052", "resume", click=["Run again"])
+    followed = front.run_clicking("%%autogen\nAnd one more?", "two", click=["Run"])
+
+    assert resumed.status == "ok", resumed.error
+    assert "Set. It is 41." in resumed.text
+    assert followed.about("stream") == ["42\n"]
+    assert "404" in front.run("%autogen usage", "usage").text
+
+
 def test_extension_says_that_an_earlier_chat_can_be_continued(front: FrontEnd, model: FakeOpenAI) -> None:
     model.add("One.", "Two.")
     front.run("%%autogen -c work\nGo.", "one")

@@ -9,7 +9,6 @@ from autogen_nb.events import (
     FunctionsAsked,
     FunctionsReturned,
     ModelDelta,
-    ModelReplied,
     OutputAdded,
     ReasoningDelta,
     Said,
@@ -21,6 +20,7 @@ from autogen_nb.notebook.rendering.mime import message_pictures
 from autogen_nb.outputs import Stream
 from autogen_nb.views.in_words import LONGEST, arguments_of, call_in_words, picture_in_words, result_in_words
 from autogen_nb.views.plain_view import PlainView
+from tests.replies import replied
 
 RULE = "-" * 80
 ASKED, OUTPUT = CodeAsked("user", (CodeBlock("python", "1"),)), Stream("stdout", "a\tb\nc\n")
@@ -45,12 +45,10 @@ def test_the_line_that_ends_a_chat_is_not_written() -> None:
     reply = Message("Done.\n\nTERMINATE")
     pieces = ("Done.", "\n\nTERM", "INATE")
     streamed = written(
-        *(ModelDelta("assistant", piece) for piece in pieces), ModelReplied(reply), Said("assistant", "user", reply)
+        *(ModelDelta("assistant", piece) for piece in pieces), replied(reply), Said("assistant", "user", reply)
     )
-    whole = written(ModelReplied(reply), Said("assistant", "user", reply))
-    other = written(
-        ModelDelta("assistant", "One\nT"), ModelReplied(Message("One\nT")), Said("assistant", "user", reply)
-    )
+    whole = written(replied(reply), Said("assistant", "user", reply))
+    other = written(ModelDelta("assistant", "One\nT"), replied(Message("One\nT")), Said("assistant", "user", reply))
 
     assert streamed == f"{RULE}\nassistant:\n\nDone.\n(< 0.1 s)\n"
     assert whole == f"{RULE}\nassistant (to user):\n\nDone.\n(< 0.1 s)\n"
@@ -58,7 +56,7 @@ def test_the_line_that_ends_a_chat_is_not_written() -> None:
 
 
 def test_a_thought_is_written_as_it_comes() -> None:
-    reply = ModelReplied(Message("Yes."), reasoning=Reasoning("Hm.", 2.04, 1234))
+    reply = replied(Message("Yes."), reasoning=Reasoning("Hm.", 2.04, 1234))
     said = Said("assistant", "user", Message("Yes."))
     pieces = (ReasoningDelta("assistant", "H"), ReasoningDelta("assistant", "m."), ModelDelta("assistant", "Yes."))
     streamed = written(*pieces, reply, said)

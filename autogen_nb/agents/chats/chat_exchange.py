@@ -106,8 +106,8 @@ class ChatExchange:
             case SummaryAsked(agent=agent, recipient=recipient):
                 # If the recipient has no model, the initiator's model writes the summary.
                 self._payer = agents[agent if agents[recipient].model is None else recipient]
-            case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._payer is not None:
-                self._payer.count_usage(event)
+            case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._payer is not None and event.completion:
+                self._payer.count_usage(event.completion)
 
     def _save_reply_counts(self) -> None:
         for first, second in permutations(self._agents.values(), 2):

@@ -20,13 +20,22 @@ from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.outgoing_messages import checked_message
-from autogen_nb.agents.parts.usage_tracker import Paid, UsageTotals
+from autogen_nb.agents.parts.usage_tracker import UsageTotals
 from autogen_nb.core.chats.person_question import NO_AUTHOR
 from autogen_nb.core.chats.two_agent_chat import two_agent_chat
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import HumanInputGiven, OpeningAsked, OpeningGiven, Question, Said, SummaryAsked, SummaryGiven
+from autogen_nb.events import (
+    HumanInputGiven,
+    OpeningAsked,
+    OpeningGiven,
+    Question,
+    Said,
+    SummaryAsked,
+    SummaryGiven,
+    completion_of,
+)
 from autogen_nb.messages import Message, wire
 
 SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] | None
@@ -130,8 +139,8 @@ class TwoAgentChat:
         history = [dict(message) for message in self.initiator.chat_messages.get(self.recipient, [])]
         usages, inputs, summary = UsageTotals(), [], ""
         for event in call_context.all_events(self.log):
-            if isinstance(event, Paid):
-                usages.add(event)
+            if completion := completion_of(event):
+                usages.add(completion)
             elif isinstance(event, HumanInputGiven) and event.by != NO_AUTHOR:
                 inputs.append(event.text)
         for event in self.log if self.options.summary_method is not None else ():

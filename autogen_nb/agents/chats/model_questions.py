@@ -54,30 +54,11 @@ async def ask_model(
                 seconds = time.monotonic() - started
                 if runtime_log.active:
                     runtime_log.log_completion(agent, model, request, part, seconds)
-                return ModelReplied(
-                    part.message,
-                    part.model,
-                    usage=part.usage,
-                    finish_reason=part.finish_reason,
-                    cost=part.cost,
-                    seconds=seconds,
-                    cached=part.cached,
-                    note=part.note,
-                    host=part.host,
-                    reasoning=part.reasoning,
-                )
+                return ModelReplied(part, seconds)
     raise ModelError("the model ended without a reply", model=model.name)
 
 
 async def ask_for_words(model: Model, request: ModelRequest, kind: type[W]) -> W:
     """A model's reply as the choice of a speaker or as a summary."""
     reply = await ask_model(model, request, "speaker_selection_agent" if kind is SpeakerGiven else "summary")
-    return kind(
-        reply.message.text,
-        cost=reply.cost,
-        usage=reply.usage,
-        model=reply.model,
-        cached=reply.cached,
-        host=reply.host,
-        note=reply.note,
-    )
+    return kind(reply.completion.message.text, completion=reply.completion)

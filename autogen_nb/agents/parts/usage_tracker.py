@@ -2,16 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from typing import Any, TypeAlias
+from typing import Any
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import ModelReplied, SpeakerGiven, SummaryGiven
-from autogen_nb.messages import Usage
+from autogen_nb.messages import Completion, Usage
 from autogen_nb.run.io_stream import IOStream
-
-Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven
-"""A model's answer with its usage."""
 
 
 class UsageTotals:
@@ -29,7 +25,7 @@ class UsageTotals:
             "usage_excluding_cached_inference": deepcopy(self.actual),
         }
 
-    def add(self, reply: Paid) -> None:
+    def add(self, reply: Completion) -> None:
         """Adds a reply; ignores a reply without usage and cost, because no model wrote it."""
         if not reply.usage and reply.cost is None:
             return
@@ -45,7 +41,7 @@ class UsageTracker(Agent):
     def __init__(self) -> None:
         self.usages = UsageTotals()
 
-    def count_usage(self, reply: Paid) -> None:
+    def count_usage(self, reply: Completion) -> None:
         self.usages.add(reply)
 
     def get_total_usage(self) -> dict[str, Any] | None:

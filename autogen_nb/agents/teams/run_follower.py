@@ -30,7 +30,7 @@ from autogen_nb.events import (
     Said,
 )
 from autogen_nb.executors.code_executor import CodeResult
-from autogen_nb.messages import Message, Usage, wire
+from autogen_nb.messages import Completion, Message, Usage, wire
 from autogen_nb.models.client_types import FunctionCall, FunctionExecutionResult, RequestUsage
 
 
@@ -104,8 +104,8 @@ class RunFollower:
                 self._may_call = calls == "some"
             case ModelDelta(agent=agent, text=text) if self.members[agent].streams:
                 yield team_messages.ModelClientStreamingChunkEvent(source=agent, content=text)
-            case ModelReplied():
-                yield from self._reply_events(event)
+            case ModelReplied(completion=completion):
+                yield from self._reply_events(completion)
             case FunctionsReturned(contents=contents):
                 yield self._result_event(contents)
             case HumanInputAsked(agent=agent):
@@ -123,7 +123,7 @@ class RunFollower:
             case _:
                 pass
 
-    def _reply_events(self, reply: ModelReplied) -> Iterator[BaseMessage]:
+    def _reply_events(self, reply: Completion) -> Iterator[BaseMessage]:
         self._usage = reply.usage
         self.members[self._speaker].count_usage(reply)
         if reply.reasoning is not None:

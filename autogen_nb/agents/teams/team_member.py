@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.core.chats.team_replies import Respond
 from autogen_nb.errors import SessionError
-from autogen_nb.events import ModelReplied, ReplyGiven
+from autogen_nb.events import ReplyGiven
+from autogen_nb.messages import Completion
 from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class TeamMember(Agent):
         """The answer of the user's code to messages; needed only if `respond` returns `ask_member`."""
         raise NotImplementedError
 
-    def count_usage(self, reply: ModelReplied) -> None:
+    def count_usage(self, reply: Completion) -> None:
         """Adds a reply of the agent's model to the agent's usage; by default does nothing."""
 
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:

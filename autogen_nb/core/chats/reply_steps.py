@@ -244,7 +244,7 @@ def tool_result_message(message: Message, contents: Sequence[str]) -> Message:
 def generate_oai_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
     count = len(state.exchanged(spec.name, peer))
     replied = yield from ask(ModelAsked(spec.name, peer, count), ModelReplied)
-    return Reply(replied.message)
+    return Reply(replied.completion.message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,11 +104,11 @@ def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Obser
     def see(event: Recorded, answer: Answer | None) -> None:
         nonlocal usage
         observations.extend(filter(None, (_observation(speaker, event), _observation(speaker, answer))))
-        if isinstance(answer, ModelReplied) and not answer.message.carries_calls:
+        if isinstance(answer, ModelReplied) and not answer.completion.message.carries_calls:
             if usage is not None:
                 # Only the usage of the last reply belongs to the message.
                 observations.append(Observation(speaker, "event", usage=usage))
-            usage = answer.usage
+            usage = answer.completion.usage
 
     team_reply = yield from watch_events(run.members[speaker](state, speaker), see)
     if isinstance(team_reply, Stop):
@@ -122,8 +122,8 @@ def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Obser
 
 def _observation(agent: str, event: Recorded | None) -> Observation | None:
     match event:
-        case ModelReplied(message=message, usage=usage):
-            return Observation(agent, "event", usage=usage) if message.carries_calls else None
+        case ModelReplied(completion=completion):
+            return Observation(agent, "event", usage=completion.usage) if completion.message.carries_calls else None
         case FunctionsAsked(calls=calls):
             return Observation(agent, "event", called=tuple(call.name for call in calls))
         case HumanInputAsked() | CodeAsked():

@@ -26,7 +26,7 @@ from autogen_nb.events import (
     ReplyGiven,
     Said,
 )
-from autogen_nb.messages import FunctionCall, Message, Usage
+from autogen_nb.messages import Completion, FunctionCall, Message, Usage
 
 T = TypeVar("T")
 
@@ -179,8 +179,9 @@ def ask_member(state: TeamState, name: str) -> Asking[TeamReply | Stop]:
     return TeamReply(answer.message, answer.kind, answer.target, answer.usage)
 
 
-def _ask_model(state: TeamState, name: str, calls: Literal["some", "none"]) -> Asking[ModelReplied]:
-    return (yield from ask(ModelAsked(name, state.team, len(state.said), calls), ModelReplied))
+def _ask_model(state: TeamState, name: str, calls: Literal["some", "none"]) -> Asking[Completion]:
+    question = ModelAsked(name, state.team, len(state.said), calls)
+    return (yield from ask(question, ModelReplied)).completion
 
 
 def _text_only(message: Message) -> Message:

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any, TypeAlias
 
-from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError
-from autogen_nb.messages import Reasoning
+from autogen_nb.messages import Completion, Reasoning
 from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, valid
 from autogen_nb.models.remote.server_errors import ReplyFailed
 from autogen_nb.models.remote.turns import Turn, functions_of, turns

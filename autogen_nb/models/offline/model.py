@@ -11,9 +11,9 @@
 from collections.abc import AsyncGenerator, Iterator
 from typing import NamedTuple
 
-from autogen_nb.core.ports import Completion, ModelRequest, Part
+from autogen_nb.core.ports import ModelRequest, Part
 from autogen_nb.events import INCOMPLETE
-from autogen_nb.messages import Message
+from autogen_nb.messages import Completion, Message
 from autogen_nb.models.offline.analyses import analysis_code, find_code, look_code, types_code
 from autogen_nb.models.offline.conversation import LOST, State, read_state
 from autogen_nb.models.offline.summary import END, span, summary, trouble

@@ -11,9 +11,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
-from autogen_nb.messages import Message, Reasoning, Usage
+from autogen_nb.messages import Completion, Message, Reasoning, Usage
 from autogen_nb.models.remote.accumulator import DONE, ReplyAccumulator, usage_of, valid
 from autogen_nb.models.remote.turns import valid_arguments
 

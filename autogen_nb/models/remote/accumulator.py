@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from autogen_nb.core.ports import Completion
-from autogen_nb.messages import Message, Reasoning, Usage
+from autogen_nb.messages import Completion, Message, Reasoning, Usage
 
 DONE: Mapping[str, Any] = {"type": "[DONE]"}
 """The event at the end of a whole reply, after which some servers send no finish reason."""

@@ -17,9 +17,9 @@ from http import HTTPStatus
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
-from autogen_nb.core.ports import Completion, ModelRequest, Part, Reading, Retry
+from autogen_nb.core.ports import ModelRequest, Part, Reading, Retry
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.messages import Message, Usage
+from autogen_nb.messages import Completion, Message, Usage
 from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.config.providers import is_openai

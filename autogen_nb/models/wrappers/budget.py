@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Self
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Notice, Part
+from autogen_nb.core.ports import Model, ModelRequest, Notice, Part
 from autogen_nb.errors import BudgetReached, ConfigError, ModelError
-from autogen_nb.messages import Reasoning, Usage
+from autogen_nb.messages import Completion, Reasoning, Usage
 from autogen_nb.models import request_size
 from autogen_nb.models.prices import Price, cost_at
 from autogen_nb.models.wrappers.fallback import Fallback

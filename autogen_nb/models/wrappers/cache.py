@@ -22,8 +22,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
+from autogen_nb.core.ports import Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
+from autogen_nb.messages import Completion
 from autogen_nb.models.wrappers.recording import Digest, Recording, RecordingEntry
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, identity_of, open_reply
 

@@ -14,8 +14,9 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from autogen_nb.core.ports import Completion, ModelRequest, Notice, Part
+from autogen_nb.core.ports import ModelRequest, Notice, Part
 from autogen_nb.errors import ContextTooLong
+from autogen_nb.messages import Completion
 from autogen_nb.models import request_size
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
+from autogen_nb.core.ports import Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
-from autogen_nb.messages import Message
+from autogen_nb.messages import Completion, Message
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 from autogen_nb.trusted import owned_files
 from autogen_nb.trusted.held_folder import HeldFolder

@@ -14,8 +14,8 @@ from contextlib import asynccontextmanager
 from copy import copy
 from typing import Any, Self
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
-from autogen_nb.messages import Reasoning
+from autogen_nb.core.ports import Model, ModelRequest, Part
+from autogen_nb.messages import Completion, Reasoning
 from autogen_nb.models.prices import Price
 
 _PIECE = re.compile(r"\S+\s*|\s+")

@@ -178,11 +178,12 @@ def requests(log: Iterable[Recorded]) -> list[Request]:
                 pending.append(rows[-1])
             case ModelReplied() | SpeakerGiven() | SummaryGiven() if pending:
                 row = pending.pop()
-                row.host = "(none: from the cache)" if event.cached else event.host or "(none)"
-                row.model = event.model
-                # An answer without a model's name came from a function or a random choice, so there was no request.
-                if not (isinstance(event, ModelReplied) or event.model):
+                if (reply := event.completion) is None:
+                    # The answer came from a function.
                     rows.remove(row)
+                else:
+                    row.host = "(none: from the cache)" if reply.cached else reply.host or "(none)"
+                    row.model = reply.model
             case _:
                 pass
     return rows

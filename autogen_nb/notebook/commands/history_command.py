@@ -4,9 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from autogen_nb.agents.chats.call_context import all_events
-from autogen_nb.agents.parts.usage_tracker import Paid
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
-from autogen_nb.events import Said
+from autogen_nb.events import Said, completion_of
 from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, command
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
@@ -70,12 +69,13 @@ def _usage(conversations: Iterable[NotebookConversation]) -> DisplayData:
     for chat in conversations:
         for number, run in enumerate(chat.runs, 1):
             for event in all_events(run.log):
-                if isinstance(event, Paid) and not event.cached and event.model:
-                    entry = sums[chat.name, number, event.model]
+                reply = completion_of(event)
+                if reply is not None and not reply.cached and reply.model:
+                    entry = sums[chat.name, number, reply.model]
                     entry[0] += 1
-                    entry[1] += event.usage.total_tokens if event.usage else 0
-                    entry[2] += event.cost or 0.0
-                    entry[3] += event.cost is not None
+                    entry[1] += reply.usage.total_tokens if reply.usage else 0
+                    entry[2] += reply.cost or 0.0
+                    entry[3] += reply.cost is not None
     if not sums:
         return line("No model has replied in this notebook.")
     rows = [

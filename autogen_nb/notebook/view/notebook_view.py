@@ -45,7 +45,7 @@ from autogen_nb.events import (
     SummaryAsked,
     SummaryGiven,
 )
-from autogen_nb.messages import CodeBlock
+from autogen_nb.messages import CodeBlock, Completion
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
@@ -166,8 +166,8 @@ class NotebookView(FootedView):
                 self._show_speaker(event)
             case SummaryAsked():
                 self.set_status("summing up")
-            case SummaryGiven(note=note):
-                self._show_note(note)
+            case SummaryGiven(completion=completion):
+                self._show_note(completion)
             case Ended():
                 self._show_end(event)
             case _:
@@ -245,8 +245,8 @@ class NotebookView(FootedView):
         self._notes.update(notes)
         return notes
 
-    def _show_note(self, note: str) -> None:
-        for each in self._new_notes(note):
+    def _show_note(self, reply: Completion | None) -> None:
+        for each in self._new_notes(reply.note if reply else ""):
             self.note(each)
 
     def _show_message(self, statement: Said) -> None:
@@ -257,9 +257,9 @@ class NotebookView(FootedView):
         self._next_repeats = False
         slot, self._message = self._message, None
         self._draft, self._interval, self._flushed, self._status = None, _INTERVAL, 0.0, ""
-        calls, notes = statement.message.calls, self._new_notes(reply.note if reply else "")
+        calls, notes = statement.message.calls, self._new_notes(reply.completion.note if reply else "")
         urls = statement.message.pictures
-        reasoning = reply.reasoning if reply else None
+        reasoning = reply.completion.reasoning if reply else None
         if not (text or reasoning or slot or calls or notes or urls):
             return
         detail = in_words.origin(statement, reply, self._first_chat)
@@ -295,7 +295,7 @@ class NotebookView(FootedView):
 
     def _show_calls(self, question: FunctionsAsked) -> None:
         # The calls replace the reply that requests them.
-        self._show_note(self._replied.note if self._replied else "")
+        self._show_note(self._replied.completion if self._replied else None)
         self._replied = None
         if self._message is not None:
             self._show_partial("before its calls")
@@ -325,7 +325,7 @@ class NotebookView(FootedView):
         # The speaker's message shows the choice, so a line is only needed for failed attempts.
         if question is not None and question.tried and (line := speaker_choice(question, answer)):
             self.note(line, kind="speaker")
-        self._show_note(answer.note)
+        self._show_note(answer.completion)
 
     def _note_question(self, question: PersonAsked) -> None:
         self.last_question = question

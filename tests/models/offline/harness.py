@@ -14,8 +14,8 @@ from typing import Any
 import matplotlib as mpl
 
 from autogen_nb.core.analysis import effects
-from autogen_nb.core.ports import Completion, ModelRequest
-from autogen_nb.messages import CodeBlock
+from autogen_nb.core.ports import ModelRequest
+from autogen_nb.messages import CodeBlock, Completion
 from autogen_nb.models.offline import OfflineModel
 
 mpl.use("Agg")
