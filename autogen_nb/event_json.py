@@ -8,13 +8,36 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from autogen_nb.errors import SessionError
-from autogen_nb.events import Event, ModelReplied, SpeakerGiven, SummaryGiven
+from autogen_nb.events import Called, Event, ModelReplied, Returned, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Completion
 
 VERSION = 3
 """The version of the JSON form; a form that older releases of the package cannot read gets a new version."""
 
 _READABLE = (2, VERSION)
+
+_CALLED: Mapping[str, str] = {
+    "OpeningAsked": "generate_init_message",
+    "TerminationAsked": "is_termination_msg",
+    "ReplyFunctionAsked": "reply function",
+    "ReplyAsked": "generate_reply",
+    "SendAsked": "send",
+    "ReceiveAsked": "receive",
+    "MessagesAsked": "message hooks",
+    "CandidatesAsked": "candidate_func",
+    "EndingAsked": "termination condition",
+}
+_RETURNED = frozenset(
+    "OpeningGiven TerminationJudged ReplyFunctionReturned ReplyGiven SendGiven ReceiveGiven MessagesGiven "
+    "CandidatesGiven EndingJudged".split()
+)
+_RENAMED: Mapping[str, str] = {
+    **dict.fromkeys(("recipient", "last"), "peer"),
+    **dict.fromkeys(("terminate", "final", "lasting", "met"), "decided"),
+    "what": "name",
+    "seen": "reason",
+}
+"""Names of fields in version 2, which had nine pairs of events for calls of the user's code."""
 
 _EVENTS: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Event)}
 
@@ -30,6 +53,7 @@ def from_json(value: Mapping[str, Any]) -> Event:
     if value.get("v") not in _READABLE:
         known = " and ".join(map(str, _READABLE))
         raise SessionError(f"an event of version {value.get('v')!r} cannot be read; only versions {known} can")
+    value = _of_version_2(value) if value["v"] != VERSION else value
     cls = _EVENTS.get(str(value.get("type")))
     if cls is None:
         raise SessionError(f"{value.get('type')!r} is not an event; known are {', '.join(_EVENTS)}")
@@ -61,14 +85,29 @@ def _readers(cls: type) -> dict[str, Callable[[Any], Any]]:
 def _build(cls: type, value: Mapping[str, Any]) -> Any:
     if not isinstance(value, Mapping) or value.get("type") != cls.__name__:
         raise TypeError(f"{type(value).__name__} instead of {cls.__name__}")
-    if cls in (ModelReplied, SpeakerGiven, SummaryGiven) and "completion" not in value:
-        value = _with_completion(value)
     readers = _readers(cls)
     return cls(**{key: readers[key](item) for key, item in value.items() if key not in ("v", "type")})
 
 
-def _with_completion(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An event of version 2, which had the fields of a completion among its own."""
+def _of_version_2(value: Mapping[str, Any]) -> dict[str, Any]:
+    """An event of version 2, and the events inside it, with the fields that they have now."""
+    event, kind = dict(value), str(value.get("type"))
+    if kind in _CALLED or kind in _RETURNED:
+        event = {_RENAMED.get(name, name): item for name, item in event.items()}
+    if kind in _CALLED:
+        event.update(type=Called.__name__, function=_CALLED[kind])
+    elif kind in _RETURNED:
+        event["type"] = Returned.__name__
+        if "message" in event:
+            event["messages"] = [message for message in [event.pop("message")] if message is not None]
+        if isinstance(inner := event.get("inner"), list):
+            event["inner"] = [_of_version_2(each) if isinstance(each, Mapping) else each for each in inner]
+    elif kind in (ModelReplied.__name__, SpeakerGiven.__name__, SummaryGiven.__name__):
+        return _with_completion(event)
+    return event
+
+
+def _with_completion(value: Mapping[str, Any]) -> dict[str, Any]:
     names = {field.name for field in dataclasses.fields(Completion)}
     completion = {name: item for name, item in value.items() if name in names}
     event = {name: item for name, item in value.items() if name not in names}

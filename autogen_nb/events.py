@@ -114,33 +114,6 @@ class OutputAdded:
 
 
 @dataclass(frozen=True, slots=True)
-class OpeningAsked:
-    """Which message opens the chat? The caller's code answers."""
-
-    agent: str
-    recipient: str
-
-
-@dataclass(frozen=True, slots=True)
-class OpeningGiven:
-    message: Message
-
-
-@dataclass(frozen=True, slots=True)
-class TerminationAsked:
-    """Does the agent's own predicate end the chat after the last of the `count` messages exchanged with the peer?"""
-
-    agent: str
-    peer: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class TerminationJudged:
-    terminate: bool
-
-
-@dataclass(frozen=True, slots=True)
 class HumanInputAsked:
     """What does the person write?
 
@@ -298,104 +271,6 @@ class ModelReplied:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyFunctionAsked:
-    """What does a reply function of the agent return for the first `count` messages exchanged with the peer?
-
-    `number` is the index of the function in the agent's list.
-    """
-
-    agent: str
-    peer: str
-    number: int
-    name: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyFunctionReturned:
-    """A `final` result ends the search for a reply; a final result without a message ends the chat.
-
-    `inner` holds the events of chats inside the function; `replying` is False if the agent stops replying to the peer.
-    """
-
-    final: bool
-    message: Message | None = None
-    inner: "tuple[Recorded, ...]" = ()
-    replying: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyAsked:
-    """What does the agent's own ``generate_reply`` return for the `count` messages exchanged with the peer?"""
-
-    agent: str
-    peer: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyGiven:
-    """The reply of the agent's own ``generate_reply``; None ends the chat.
-
-    `auto_replies` is the new count of consecutive automatic replies. `inner` holds the events of chats inside the
-    method. `replying` is False if the agent stops replying to the peer. Only teams set the last three fields.
-    """
-
-    message: Message | None
-    auto_replies: int = 0
-    inner: "tuple[Recorded, ...]" = ()
-    replying: bool = True
-    kind: Kind = "text"
-    target: str = ""
-    usage: Usage | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SendAsked:
-    """Which messages do the agent's own ``send`` and hooks send in place of this one?"""
-
-    agent: str
-    peer: str
-    message: Message
-
-
-@dataclass(frozen=True, slots=True)
-class SendGiven:
-    """The messages to send; an empty tuple ends the chat. `request_reply` is that of the last ``super().send()``."""
-
-    messages: tuple[Message, ...]
-    request_reply: bool | None = None
-    inner: "tuple[Recorded, ...]" = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ReceiveAsked:
-    """Which message does the agent's own ``receive`` accept in place of this one?"""
-
-    agent: str
-    peer: str
-    message: Message
-
-
-@dataclass(frozen=True, slots=True)
-class ReceiveGiven:
-    """The accepted message; None ends the chat. `request_reply` is the argument of ``super().receive()``."""
-
-    message: Message | None
-    request_reply: bool | None = None
-    inner: "tuple[Recorded, ...]" = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MessagesAsked:
-    """Which messages do the agent's hooks return for the `count` messages exchanged with the peer?"""
-
-    agent: str
-    peer: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class Kept:
     """A range ``[start:stop]`` of unchanged messages."""
 
@@ -403,15 +278,68 @@ class Kept:
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class MessagesGiven:
-    """The messages to reply to, with `Kept` for unchanged ones.
+Callback: TypeAlias = Literal[
+    "generate_init_message",
+    "is_termination_msg",
+    "reply function",
+    "generate_reply",
+    "send",
+    "receive",
+    "message hooks",
+    "candidate_func",
+    "termination condition",
+]
 
-    If `lasting` is True, the last of `messages` replaces the received message in the agent's history.
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What does the user's code return?
+
+    The code gets the first `count` messages exchanged with the peer, or the `message`. `number` and `name` identify
+    one of several functions; the name of a termination condition says who decides: the user's function, the clock
+    ("time") or a program ("outside").
     """
 
-    messages: tuple[Kept | Message, ...]
-    lasting: bool = False
+    function: Callback
+    agent: str
+    peer: str = ""
+    count: int = 0
+    message: Message | None = None
+    number: int = 0
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What the user's code returned.
+
+    `messages` are its messages, with `Kept` for unchanged ones; without one, a reply ends the chat, and a received
+    message is refused. `decided` is the result of a predicate, True for the final result of a reply function, and True
+    if the last message of hooks replaces the received message in the agent's history. `inner` holds the events of chats
+    inside the code. `request_reply` is the argument of its last ``super().send()`` or ``super().receive()``, and
+    `auto_replies` its count of consecutive automatic replies. `replying` is False if the agent stops replying to the
+    peer. Only answers of a team's members have the last three fields.
+    """
+
+    messages: tuple[Kept | Message, ...] = ()
+    decided: bool = False
+    reason: str = ""
+    names: tuple[str, ...] = ()
+    inner: "tuple[Recorded, ...]" = ()
+    request_reply: bool | None = None
+    replying: bool = True
+    auto_replies: int = 0
+    kind: Kind = "text"
+    target: str = ""
+    usage: Usage | None = None
+
+    @property
+    def new_messages(self) -> tuple[Message, ...]:
+        return tuple(each for each in self.messages if isinstance(each, Message))
+
+    @property
+    def message(self) -> Message | None:
+        return self.new_messages[-1] if self.new_messages else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,41 +371,6 @@ class SpeakerGiven:
 
 
 @dataclass(frozen=True, slots=True)
-class CandidatesAsked:
-    """Who may speak after `last` in the team? The caller's code answers."""
-
-    agent: str
-    last: str
-
-
-@dataclass(frozen=True, slots=True)
-class CandidatesGiven:
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EndingAsked:
-    """Does a condition that depends on something outside the chat end the team's run?
-
-    `number` identifies the condition; `count` is the number of the team's messages so far. `what` names who decides:
-    the caller's function, the clock, or an external request.
-    """
-
-    agent: str
-    number: int
-    what: Literal["function", "time", "outside"]
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class EndingJudged:
-    """The decision; `seen` is the reason for it."""
-
-    met: bool
-    seen: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class SummaryAsked:
     """What is the summary of the chat? A model or the caller's code answers."""
 
@@ -494,43 +387,27 @@ class SummaryGiven:
 Fact: TypeAlias = ChatStarted | Said | Relayed | Ended
 Transient: TypeAlias = ModelDelta | ReasoningDelta | ModelRetry | ModelReading | OutputAdded
 Question: TypeAlias = (
-    OpeningAsked
-    | TerminationAsked
-    | HumanInputAsked
+    HumanInputAsked
     | ApprovalAsked
     | CodeAsked
     | EffectAsked
     | CodeInputAsked
     | FunctionsAsked
     | ModelAsked
-    | ReplyFunctionAsked
-    | ReplyAsked
-    | SendAsked
-    | ReceiveAsked
-    | MessagesAsked
+    | Called
     | SpeakerAsked
-    | CandidatesAsked
-    | EndingAsked
     | SummaryAsked
 )
 Answer: TypeAlias = (
-    OpeningGiven
-    | TerminationJudged
-    | HumanInputGiven
+    HumanInputGiven
     | ApprovalGiven
     | CodeRan
     | EffectJudged
     | CodeInputGiven
     | FunctionsReturned
     | ModelReplied
-    | ReplyFunctionReturned
-    | ReplyGiven
-    | SendGiven
-    | ReceiveGiven
-    | MessagesGiven
+    | Returned
     | SpeakerGiven
-    | CandidatesGiven
-    | EndingJudged
     | SummaryGiven
 )
 Recorded: TypeAlias = Fact | Question | Answer

@@ -15,6 +15,7 @@ from autogen_nb.errors import AutogenError, SessionError
 from autogen_nb.event_json import VERSION, from_json, to_json
 from autogen_nb.events import (
     ApprovalAsked,
+    Called,
     CodeAsked,
     CodeRan,
     Ended,
@@ -22,6 +23,7 @@ from autogen_nb.events import (
     ModelAsked,
     ModelReplied,
     Recorded,
+    Returned,
     Said,
     SpeakerGiven,
     SummaryGiven,
@@ -97,6 +99,7 @@ def test_json_form_is_tagged_and_versioned() -> None:
 USAGE = {"type": "Usage", "prompt_tokens": 1, "completion_tokens": 2, "cached_tokens": 0}
 PAID = {"model": "m", "usage": USAGE, "cost": 0.5, "cached": False, "note": "n", "host": "h"}
 MESSAGE = {"type": "Message", "content": "a"}
+OPENED, A = {"message": MESSAGE}, Message("a")
 
 
 @pytest.mark.parametrize(
@@ -105,6 +108,26 @@ MESSAGE = {"type": "Message", "content": "a"}
         ({"type": "SpeakerGiven", "said": "a", "method": None, **PAID}, SpeakerGiven("a", completion=REPLY)),
         ({"type": "SpeakerGiven", "said": "a", "method": None, "model": ""}, SpeakerGiven("a")),
         ({"type": "SummaryGiven", "text": "a", **PAID}, SummaryGiven("a", REPLY)),
+        ({"type": "OpeningAsked", "agent": "a", "recipient": "b"}, Called("generate_init_message", "a", "b")),
+        ({"type": "SendAsked", "agent": "a", "peer": "b", "message": MESSAGE}, Called("send", "a", "b", message=A)),
+        (
+            {"type": "ReplyFunctionAsked", "agent": "a", "peer": "b", "number": 1, "name": "f", "count": 2},
+            Called("reply function", "a", "b", 2, number=1, name="f"),
+        ),
+        (
+            {"type": "EndingAsked", "agent": "team", "number": 1, "what": "time", "count": 2},
+            Called("termination condition", "team", count=2, number=1, name="time"),
+        ),
+        (
+            {"type": "ReplyGiven", "message": MESSAGE, "auto_replies": 1, "inner": [{"type": "OpeningGiven"} | OPENED]},
+            Returned((A,), auto_replies=1, inner=(Returned((A,)),)),
+        ),
+        ({"type": "ReceiveGiven", "message": None, "request_reply": True}, Returned(request_reply=True)),
+        ({"type": "SendGiven", "messages": [MESSAGE], "request_reply": None, "inner": []}, Returned((A,))),
+        ({"type": "TerminationJudged", "terminate": True}, Returned(decided=True)),
+        ({"type": "MessagesGiven", "messages": [MESSAGE], "lasting": True}, Returned((A,), decided=True)),
+        ({"type": "CandidatesGiven", "names": ["a"]}, Returned(names=("a",))),
+        ({"type": "EndingJudged", "met": True, "seen": "late"}, Returned(decided=True, reason="late")),
         ({"type": "ModelReplied", "message": MESSAGE, "seconds": 2.0, **PAID}, ModelReplied(REPLY, 2.0)),
     ],
 )

@@ -38,8 +38,8 @@ from autogen_nb.events import (
     Answer,
     ApprovalAsked,
     ApprovalGiven,
-    CandidatesAsked,
-    CandidatesGiven,
+    Callback,
+    Called,
     ChatStarted,
     CodeAsked,
     CodeInputAsked,
@@ -47,8 +47,6 @@ from autogen_nb.events import (
     CodeRan,
     EffectAsked,
     Ended,
-    EndingAsked,
-    EndingJudged,
     EndReason,
     Event,
     FunctionsAsked,
@@ -56,29 +54,16 @@ from autogen_nb.events import (
     HumanInputAsked,
     HumanInputGiven,
     Kept,
-    MessagesAsked,
-    MessagesGiven,
     ModelAsked,
     ModelReplied,
-    OpeningAsked,
-    OpeningGiven,
     Question,
-    ReceiveAsked,
-    ReceiveGiven,
     Recorded,
-    ReplyAsked,
-    ReplyFunctionAsked,
-    ReplyFunctionReturned,
-    ReplyGiven,
+    Returned,
     Said,
-    SendAsked,
-    SendGiven,
     SpeakerAsked,
     SpeakerGiven,
     SummaryAsked,
     SummaryGiven,
-    TerminationAsked,
-    TerminationJudged,
 )
 from autogen_nb.messages import Message
 from autogen_nb.outputs import Failure, Stream
@@ -184,10 +169,31 @@ def speaker(rng: Random, question: SpeakerAsked) -> SpeakerGiven:
     return rng.choice((SpeakerGiven(named), SpeakerGiven(named), *others[question.method]))
 
 
+def returned(rng: Random, function: Callback) -> Returned:
+    own, inner = Message("own words"), (Said("a", "b", Message("c")),)
+    match function:
+        case "generate_init_message":
+            return Returned((Message("start"),))
+        case "is_termination_msg" | "termination condition":
+            return Returned(decided=rng.random() < 0.1, reason="seen")
+        case "reply function":
+            return Returned(rng.choice(((), (Message("mine"),))), decided=rng.random() < 0.05)
+        case "generate_reply":
+            return Returned(rng.choice(((), *[(own,)] * 9)), auto_replies=rng.choice((0, 1)))
+        case "send":
+            sent = (Message("sent"),) * rng.choice((0, 1, 1, 1, 1, 2))
+            return Returned(sent, request_reply=rng.choice((None, True)))
+        case "receive":
+            request_reply = rng.choices((None, True, False), (8, 8, 1))[0]
+            return Returned(rng.choice(((), *[(each,) for each in MODEL])), inner=inner, request_reply=request_reply)
+        case "message hooks":
+            return Returned(rng.choice(((Kept(0, 1),), (Kept(0, 1), Message("changed")), (rng.choice(MODEL),))))
+        case "candidate_func":
+            return Returned(names=rng.choice((("user", "third"), ("assistant",), ("writer", "third"))))
+
+
 def answer(rng: Random, question: Question) -> Answer:
     answers: dict[type, Callable[[], Answer]] = {
-        OpeningAsked: lambda: OpeningGiven(Message("start")),
-        TerminationAsked: lambda: TerminationJudged(rng.random() < 0.1),
         HumanInputAsked: lambda: HumanInputGiven(rng.choice(("", "", "exit", "EXIT", "words", "words"))),
         ApprovalAsked: lambda: ApprovalGiven(
             rng.choices(("run", "skip", "stop"), (8, 3, 1))[0], rng.choice((None, "x = 2"))
@@ -197,18 +203,8 @@ def answer(rng: Random, question: Question) -> Answer:
         ),
         FunctionsAsked: lambda: FunctionsReturned(("1",)),
         ModelAsked: lambda: replied(rng.choice(MODEL), seconds=rng.random()),
-        ReplyFunctionAsked: lambda: ReplyFunctionReturned(rng.random() < 0.05, rng.choice((None, Message("mine")))),
-        ReplyAsked: lambda: ReplyGiven(rng.choice((None, *[Message("own words")] * 9)), rng.choice((0, 1))),
-        SendAsked: lambda: SendGiven((Message("sent"),) * rng.choice((0, 1, 1, 1, 1, 2)), rng.choice((None, True))),
-        ReceiveAsked: lambda: ReceiveGiven(
-            rng.choice((None, *MODEL)), rng.choices((None, True, False), (8, 8, 1))[0], (Said("a", "b", Message("c")),)
-        ),
-        MessagesAsked: lambda: MessagesGiven(
-            rng.choice(((Kept(0, 1),), (Kept(0, 1), Message("changed")), (rng.choice(MODEL),)))
-        ),
+        Called: lambda: returned(rng, cast("Called", question).function),
         SpeakerAsked: lambda: speaker(rng, cast("SpeakerAsked", question)),
-        CandidatesAsked: lambda: CandidatesGiven(rng.choice((("user", "third"), ("assistant",), ("writer", "third")))),
-        EndingAsked: lambda: EndingJudged(rng.random() < 0.1, "seen"),
         SummaryAsked: lambda: SummaryGiven("short"),
     }
     return answers[type(question)]()
@@ -262,21 +258,13 @@ def test_log_with_an_event_removed_exchanged_or_added_is_refused(script: Script)
 
 
 ALTERED: dict[type, Callable[[Answer], Answer]] = {
-    OpeningGiven: lambda _: OpeningGiven(Message("other")),
-    TerminationJudged: lambda a: TerminationJudged(not a.terminate),  # type: ignore[union-attr]  # by its key
     HumanInputGiven: lambda _: HumanInputGiven("other"),
     ApprovalGiven: lambda a: replace(a, decision={"run": "skip", "skip": "stop", "stop": "run"}[a.decision]),  # type: ignore[union-attr,arg-type]  # by its key
     CodeRan: lambda _: CodeRan(99),
     FunctionsReturned: lambda _: FunctionsReturned(("other",)),
     ModelReplied: lambda _: replied(Message("other")),
-    ReplyFunctionReturned: lambda _: ReplyFunctionReturned(True, Message("other")),
-    ReplyGiven: lambda _: ReplyGiven(Message("other")),
-    SendGiven: lambda _: SendGiven((Message("other"),)),
-    ReceiveGiven: lambda _: ReceiveGiven(Message("other")),
-    MessagesGiven: lambda _: MessagesGiven((Message("other"),)),
+    Returned: lambda a: Returned((Message("other"),), decided=not a.decided, reason="other", names=("other",)),  # type: ignore[union-attr]  # by its key
     SpeakerGiven: lambda _: SpeakerGiven("other"),
-    CandidatesGiven: lambda _: CandidatesGiven(("other",)),
-    EndingJudged: lambda a: EndingJudged(not a.met, "other"),  # type: ignore[union-attr]  # by its key
     SummaryGiven: lambda _: SummaryGiven("other"),
 }
 
@@ -294,7 +282,7 @@ def test_altered_answer_is_refused_or_makes_no_difference(script: Script) -> Non
         assert log == altered
 
 
-@pytest.mark.parametrize("kind", [ModelReplied, OpeningGiven, FunctionsReturned])
+@pytest.mark.parametrize("kind", [ModelReplied, Returned, FunctionsReturned])
 def test_altered_words_are_refused(kind: type[Answer]) -> None:
     found = [
         (script, log, index)
@@ -304,6 +292,7 @@ def test_altered_words_are_refused(kind: type[Answer]) -> None:
         if log[0] != ChatStarted("user", "team")
         for index, event in enumerate(log)
         if isinstance(event, kind)
+        and (kind is not Returned or log[index - 1] == Called("generate_init_message", "user", "assistant"))
     ]
 
     assert len(found) > 5

@@ -18,9 +18,9 @@ from autogen_nb.events import (
     HumanInputAsked,
     ModelAsked,
     ModelDelta,
-    OpeningGiven,
     Question,
     Recorded,
+    Returned,
     Transient,
 )
 from autogen_nb.messages import Message
@@ -52,7 +52,7 @@ def test_sync_chat_and_sync_call_on_the_engine_are_refused() -> None:
 
 
 @both
-@pytest.mark.parametrize("wrong", [None, "hi", OpeningGiven(Message("hi")), FunctionsReturned(())])
+@pytest.mark.parametrize("wrong", [None, "hi", Returned((Message("hi"),)), FunctionsReturned(())])
 def test_answer_of_the_wrong_kind_is_refused_before_it_is_kept(drive: Drive, wrong: object) -> None:
     log: list[Recorded] = []
     person_first = two_agent_chat(AgentSpec("user"), AgentSpec("assistant"), opening="person")

@@ -15,7 +15,7 @@ from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.core.people import Human
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError, ModelRefused, ModelUnavailable, NobodyThere
-from autogen_nb.events import HumanInputAsked, ModelAsked, Recorded, TerminationAsked
+from autogen_nb.events import Called, HumanInputAsked, ModelAsked, Recorded
 from autogen_nb.human.rule_based_approver import NobodyToAsk
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.run import engine
@@ -127,7 +127,8 @@ def test_a_predicate_that_raises(way: Way) -> None:
 
     told(failed.value, "is_termination_msg of user", "TypeError", "the message None")
     assert isinstance(failed.value.__cause__, TypeError)
-    assert isinstance(open_question, TerminationAsked)
+    assert isinstance(open_question, Called)
+    assert open_question.function == "is_termination_msg"
     assert contents(result)[1:] == [None, "Error: there is no function 'f'; known are: none", "TERMINATE"]
     assert len(model_of(pupil).requests) == 2
 

@@ -6,7 +6,7 @@ import pytest
 from autogen_nb.agents.chats.chat_queue import a_initiate_chats
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import Ended, ReplyFunctionReturned, Said
+from autogen_nb.events import Ended, Returned, Said
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
 
 
@@ -73,7 +73,7 @@ def test_nested_chats_reply(way: Way) -> None:
     result = chat(way, user(max_consecutive_auto_reply=0), writer, message="A text.")
 
     assert contents(result) == ["A text.", "Shorter."]
-    (given,) = [event for event in result.log if isinstance(event, ReplyFunctionReturned)]
+    (given,) = [event for event in result.log if isinstance(event, Returned)]
     said = [event.message.content for event in given.inner if isinstance(event, Said)]
     assert said == ["A text.", "Too long.", "Edit: A text.\nContext: \nToo long.", "Shorter."]
 

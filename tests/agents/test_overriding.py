@@ -7,7 +7,7 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError
-from autogen_nb.events import Kept, MessagesGiven
+from autogen_nb.events import Kept, Returned
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.testing import ScriptedExecutor, ScriptedModel
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, heard, user
@@ -141,7 +141,7 @@ def test_log_of_hooks_does_not_repeat_the_history() -> None:
 
     result = chat("sync", user(max_consecutive_auto_reply=1), helper, message="Begin.")
 
-    given = [event for event in result.log if isinstance(event, MessagesGiven)]
+    given = [event for event in result.log if isinstance(event, Returned)]
     assert [event.messages for event in given] == [(Kept(0, 1), Message("P.S.")), (Kept(0, 3), Message("P.S."))]
 
 

@@ -11,7 +11,7 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError, SenderRequired
-from autogen_nb.events import Recorded, ReplyFunctionAsked
+from autogen_nb.events import Called, Recorded
 from autogen_nb.testing import ScriptedExecutor
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
 from tests.agents.groups import events
@@ -144,7 +144,7 @@ def test_error_is_named_and_the_log_continues(trigger: Any, function: Any, said:
     talk = TwoAgentChat(user(), mended, ChatOptions("Hi?"), waits="sync", log=log)
     events("sync", talk)
 
-    assert isinstance(cut_off, ReplyFunctionAsked)
+    assert isinstance(cut_off, Called)
     assert contents(talk.result()) == ["Hi?", "TERMINATE"]
 
 

@@ -15,16 +15,7 @@ from autogen_nb.agents.teams.termination_conditions import (
     MaxMessageTermination,
     TimeoutTermination,
 )
-from autogen_nb.events import (
-    EndingJudged,
-    Event,
-    ModelAsked,
-    ModelReplied,
-    OutputAdded,
-    Recorded,
-    ReplyAsked,
-    SpeakerAsked,
-)
+from autogen_nb.events import Called, Event, ModelAsked, ModelReplied, OutputAdded, Recorded, Returned, SpeakerAsked
 from autogen_nb.executors.command_line_code_executor import LocalCommandLineCodeExecutor
 from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 from autogen_nb.outputs import Stream
@@ -38,7 +29,7 @@ TURNS = 200
 
 
 def selector(log: Sequence[Recorded] = (), turns: int = TURNS) -> SelectorGroupChat:
-    asked = Counter(event.agent for event in log[:-1] if isinstance(event, ModelAsked | SpeakerAsked | ReplyAsked))
+    asked = Counter(event.agent for event in log[:-1] if isinstance(event, ModelAsked | SpeakerAsked | Called))
     names = ["thinker", "talker", "counter"]
     choices = [names[turn % 3] for turn in range(TURNS)]
     thinker: list[ScriptedReply] = [calling("add", '{"a": 1, "b": 2}'), "three"] * TURNS
@@ -57,8 +48,8 @@ def untimed(events: Sequence[Event]) -> list[Event]:
     return [
         replace(event, seconds=0)
         if isinstance(event, ModelReplied)
-        else replace(event, seen="")
-        if isinstance(event, EndingJudged)
+        else replace(event, reason="")
+        if isinstance(event, Returned)
         else event
         for event in events
     ]

@@ -23,7 +23,7 @@ from autogen_nb.events import (
     HumanInputGiven,
     Question,
     Recorded,
-    ReplyGiven,
+    Returned,
     Said,
 )
 from autogen_nb.messages import Message
@@ -133,4 +133,4 @@ def test_who_stops_replying_is_not_asked_again() -> None:
     user, assistant = spec(default_reply=ON), AgentSpec("assistant", own=frozenset({"generate_reply"}))
     flow = sent_message(user, assistant, Message("hi"), request_reply=True, replying=BOTH, state=ConversationState())
 
-    assert texts(play(flow, scripted(ReplyGiven(Message("bye"), replying=False)))) == ["hi", "bye", "on"]
+    assert texts(play(flow, scripted(Returned((Message("bye"),), replying=False)))) == ["hi", "bye", "on"]

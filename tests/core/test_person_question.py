@@ -8,14 +8,14 @@ from autogen_nb.core.chats.reply_steps import AgentSpec, ConversationState, Outc
 from autogen_nb.core.text.reasoning import split_unopened
 from autogen_nb.events import (
     Answer,
+    Called,
     FunctionsAsked,
     FunctionsReturned,
     HumanInputAsked,
     HumanInputGiven,
     Recorded,
+    Returned,
     Said,
-    TerminationAsked,
-    TerminationJudged,
 )
 from autogen_nb.messages import Message
 from tests.core.worlds import outcome, scripted
@@ -84,10 +84,8 @@ FENCE = "```"
 
 
 def test_answer_of_another_kind_is_a_fault() -> None:
-    with pytest.raises(
-        TypeError, match=r"TerminationAsked was answered by HumanInputGiven.*not by a TerminationJudged"
-    ):
-        outcome(ask(TerminationAsked("a", "b", 1), TerminationJudged), scripted(HumanInputGiven("x")))
+    with pytest.raises(TypeError, match=r"Called was answered by HumanInputGiven.*not by a Returned"):
+        outcome(ask(Called("is_termination_msg", "a", "b", 1), Returned), scripted(HumanInputGiven("x")))
 
 
 def test_code_of_a_message_is_read_once() -> None:

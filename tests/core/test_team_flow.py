@@ -20,11 +20,11 @@ from autogen_nb.errors import SessionError
 from autogen_nb.events import Answer as AnyAnswer
 from autogen_nb.events import (
     ApprovalGiven,
-    CandidatesGiven,
     CodeRan,
     FunctionsReturned,
     HumanInputGiven,
     Recorded,
+    Returned,
     Said,
 )
 from autogen_nb.messages import Message, Usage
@@ -73,7 +73,7 @@ def test_what_happens_on_the_way_is_watched() -> None:
 @pytest.mark.parametrize("names", [(), ("nobody",)])
 def test_a_log_of_another_team_is_refused(names: tuple[str, ...]) -> None:
     with pytest.raises(SessionError, match="does not belong to this"):
-        held(Selection("team", ABC, "auto", narrowed=True), AskPerson("? "), CandidatesGiven(names))
+        held(Selection("team", ABC, "auto", narrowed=True), AskPerson("? "), Returned(names=names))
 
 
 def answered(respond: Respond, said: Said, *answers: AnyAnswer) -> tuple[list[Recorded], TeamReply | Stop]:

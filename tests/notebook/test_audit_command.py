@@ -18,7 +18,7 @@ from autogen_nb.events import (
     ModelAsked,
     Recorded,
     Relayed,
-    ReplyGiven,
+    Returned,
     Said,
     SpeakerAsked,
     SpeakerGiven,
@@ -161,7 +161,7 @@ def test_words_of_a_person_in_a_chat_within() -> None:
     inner: list[Recorded] = []
     for text in ("blue", ""):
         inner += [HumanInputAsked("inner", "assistant", "Your turn: "), HumanInputGiven(text, by="you")]
-    log: list[Recorded] = [ReplyGiven(Message("x"), inner=tuple(inner)), ApprovalAsked("user", TWO)]
+    log: list[Recorded] = [Returned((Message("x"),), inner=tuple(inner)), ApprovalAsked("user", TWO)]
 
     assert [(row.agent, row.question, row.answer) for row in decisions(log)] == [
         ("inner", "your words (Your turn:)", "said: blue"),

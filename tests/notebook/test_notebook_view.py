@@ -8,6 +8,7 @@ from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
+    Called,
     ChatStarted,
     CodeAsked,
     CodeInputAsked,
@@ -25,7 +26,6 @@ from autogen_nb.events import (
     OutputAdded,
     ReasoningDelta,
     Relayed,
-    ReplyAsked,
     Said,
     SpeakerAsked,
     SpeakerGiven,
@@ -153,7 +153,7 @@ def test_a_chat_within_the_chat(page: Page) -> None:
 
 def test_a_long_chat_without_a_model_stays_in_sight(page: Page) -> None:
     for number in range(200):
-        page.show(ReplyAsked("a", "b", number), Said("a", "b", Message(f"message {number}")))
+        page.show(Called("generate_reply", "a", "b", number), Said("a", "b", Message(f"message {number}")))
 
     assert len(page.texts) < 50
     assert "\n".join(page.texts).count("message") == 200

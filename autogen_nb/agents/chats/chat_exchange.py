@@ -16,12 +16,12 @@ from autogen_nb.core.chats.reply_steps import Asking, ConversationState, Outcome
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
+    Called,
     Event,
-    MessagesAsked,
-    MessagesGiven,
     ModelAsked,
     ModelReplied,
     Relayed,
+    Returned,
     Said,
     SpeakerAsked,
     SpeakerGiven,
@@ -96,11 +96,12 @@ class ChatExchange:
                 manager: Any = agents[agent]
                 message = relayed_message(self._state, agent, speaker)
                 manager.pass_on(message, agents[speaker], [agents[name] for name in recipients])
-            case MessagesAsked(agent=agent, peer=peer):
+            case Called(function="message hooks", agent=agent, peer=peer):
                 self._hook_pair = agents[agent], agents[peer]
-            case MessagesGiven(messages=messages, lasting=lasting) if self._hook_pair is not None:
+            case Returned(messages=messages, decided=lasting) if self._hook_pair is not None:
                 replier, correspondent = self._hook_pair
                 replier.set_reply_messages(correspondent, messages, self._offsets.get(replier.name, 0), lasting=lasting)
+                self._hook_pair = None
             case ModelAsked(agent=agent) | SpeakerAsked(agent=agent):
                 self._payer = agents[agent]
             case SummaryAsked(agent=agent, recipient=recipient):

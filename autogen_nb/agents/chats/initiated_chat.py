@@ -27,10 +27,10 @@ from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
+    Called,
     HumanInputGiven,
-    OpeningAsked,
-    OpeningGiven,
     Question,
+    Returned,
     Said,
     SummaryAsked,
     SummaryGiven,
@@ -112,7 +112,7 @@ class TwoAgentChat:
         )
 
         def answer(question: Question) -> run.OnCaller | run.OnEngine:
-            if isinstance(question, OpeningAsked):
+            if isinstance(question, Called) and question.function == "generate_init_message":
                 return run.OnCaller(self._call_opening)
             return self._summarise() if isinstance(question, SummaryAsked) else handler(question)
 
@@ -165,14 +165,14 @@ class TwoAgentChat:
 
         return cached(model, self.options.cache)
 
-    def _call_opening(self) -> OpeningGiven | Awaitable[OpeningGiven]:
+    def _call_opening(self) -> Returned | Awaitable[Returned]:
         message, context = self.options.message, self.options.message_context
         own = self.initiator.own_form("generate_init_message", self._waits) or self.initiator.generate_init_message
         if callable(message):
             work, what = partial(message, self.initiator, self.recipient, context), "message"
         else:
             work, what = partial(own, message, **context), "generate_init_message"
-        return call_user_code(work, what, lambda opening: OpeningGiven(checked_message(opening)))
+        return call_user_code(work, what, lambda opening: Returned((checked_message(opening),)))
 
     def _summarise(self) -> run.OnCaller | run.OnEngine:
         method, args = self.options.summary_method, self.options.summary_args

@@ -43,8 +43,17 @@ class QuestionHandler:
         self._silent = silent
         self._wrap = wrap
         self._shown = ShownSize()
+        # `TwoAgentChat` and the handlers of teams make the other calls.
+        self._calls: Mapping[str, Callable[[events.Called], events.Answer | Awaitable[events.Answer]]] = {
+            "is_termination_msg": self._is_termination,
+            "generate_reply": self._reply,
+            "send": self._send,
+            "receive": self._receive,
+            "reply function": self._reply_function,
+            "message hooks": self._hook_messages,
+        }
 
-    def __call__(self, question: events.Question) -> OnCaller | OnEngine:  # noqa: C901, PLR0912  # one case for each question
+    def __call__(self, question: events.Question) -> OnCaller | OnEngine:  # noqa: C901  # one case for each question
         match question:
             case events.ModelAsked():
                 return self._model(question)
@@ -60,26 +69,16 @@ class QuestionHandler:
                 return OnCaller(lambda: cast("CodeQuestionAnswerer", self._human).typed(question))
             case events.FunctionsAsked():
                 return OnCaller(lambda: self._functions(question))
-            case events.TerminationAsked():
-                return OnCaller(lambda: self._is_termination(question))
-            case events.ReplyAsked():
-                return OnCaller(lambda: self._reply(question))
-            case events.SendAsked():
-                return OnCaller(lambda: self._send(question))
-            case events.ReceiveAsked():
-                return OnCaller(lambda: self._receive(question))
-            case events.ReplyFunctionAsked():
-                return OnCaller(lambda: self._reply_function(question))
-            case events.MessagesAsked():
-                return OnCaller(lambda: self._hook_messages(question))
+            case events.Called():
+                return OnCaller(partial(self._calls[question.function], question))
             case events.SpeakerAsked():
                 # Only the flow of a `GroupChatManager` asks for a speaker.
                 manager: Any = self._agents[question.agent]
                 awaits, last_speaker = self._waits == "async", self._agents[question.last]
                 choose = partial(manager.groupchat.choose, last_speaker, manager, awaits=awaits)
                 return cast("OnCaller | OnEngine", manager.groupchat.answer(question, manager, choose, self._wrap))
-            case events.OpeningAsked() | events.SummaryAsked() | events.CandidatesAsked() | events.EndingAsked():
-                raise AssertionError("`TwoAgentChat` or a team's handler answers this question")
+            case events.SummaryAsked():
+                raise AssertionError("`TwoAgentChat` answers this question")
             case _:
                 assert_never(question)
 
@@ -90,7 +89,7 @@ class QuestionHandler:
         model, request = self._wrap(agent.model), model_request(agent, self._messages_for(question))
         return OnEngine(partial(ask_model, model, request, agent.name))
 
-    def _messages_for(self, question: events.ModelAsked | events.TerminationAsked) -> list[dict[str, Any]]:
+    def _messages_for(self, question: events.ModelAsked | events.Called) -> list[dict[str, Any]]:
         agent, peer = self._pair(question.agent, question.peer)
         return agent.reply_messages(peer, question.count + self._offsets.get(agent.name, 0))
 
@@ -129,17 +128,17 @@ class QuestionHandler:
             runtime_log.log_function_use(agent, call.name, {"arguments": call.arguments}, outcome[1])
         return _returned(outcomes, is_message=own is not None)
 
-    def _is_termination(self, question: events.TerminationAsked) -> events.TerminationJudged:
+    def _is_termination(self, question: events.Called) -> events.Returned:
         agent, message = self._agents[question.agent], self._messages_for(question)[-1]
         try:
-            return events.TerminationJudged(bool(cast("Any", agent.is_termination_msg)(message)))
+            return events.Returned(decided=bool(cast("Any", agent.is_termination_msg)(message)))
         except Exception as error:
             raise CallbackError(
                 f"is_termination_msg of {agent.name} raised {type(error).__name__} on the message "
                 f"{message.get('content')!r}: {error}"
             ) from error
 
-    def _reply(self, question: events.ReplyAsked) -> events.Answer | Awaitable[events.Answer]:
+    def _reply(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(question.agent, question.peer)
         replied_before = agent.replies_to(peer)
 
@@ -148,55 +147,59 @@ class QuestionHandler:
                 raise CallbackError(
                     f"generate_reply of {agent.name} returned {reply!r}; it must return a str, a dict or None"
                 )
-            message = None if reply is None else Message.of(reply)
+            messages = () if reply is None else (Message.of(reply),)
             replies = agent.replies_to(peer) or not replied_before
-            return events.ReplyGiven(message, agent.auto_replies.get(peer, 0), tuple(call.events), replies)
+            counted = agent.auto_replies.get(peer, 0)
+            return events.Returned(messages, inner=tuple(call.events), replying=replies, auto_replies=counted)
 
         def work() -> Any:
             return self._method(agent, "generate_reply")(messages=agent.chat_messages[peer], sender=peer)
 
         return self._call("generate_reply", agent, peer, work, read)
 
-    def _send(self, question: events.SendAsked) -> events.Answer | Awaitable[events.Answer]:
+    def _send(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(question.agent, question.peer)
 
         def read(_: Any, call: UserCodeCall) -> events.Answer:
             request_reply = call.messages[-1][1] if call.messages else None
-            return events.SendGiven(tuple(message for message, _ in call.messages), request_reply, tuple(call.events))
+            sent = tuple(message for message, _ in call.messages)
+            return events.Returned(sent, inner=tuple(call.events), request_reply=request_reply)
 
-        send, message = self._method(agent, "send"), plain_message(question.message)
+        send, message = self._method(agent, "send"), plain_message(question.message or Message(""))
         return self._call("send", agent, peer, lambda: send(message, peer, silent=self._silent), read)
 
-    def _receive(self, question: events.ReceiveAsked) -> events.Answer | Awaitable[events.Answer]:
+    def _receive(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(question.agent, question.peer)
 
         def read(_: Any, call: UserCodeCall) -> events.Answer:
-            message, request_reply = call.messages[-1] if call.messages else (None, None)
-            return events.ReceiveGiven(message, request_reply, tuple(call.events))
+            accepted = tuple(message for message, _ in call.messages[-1:])
+            request_reply = call.messages[-1][1] if call.messages else None
+            return events.Returned(accepted, inner=tuple(call.events), request_reply=request_reply)
 
-        receive, message = self._method(agent, "receive"), plain_message(question.message)
+        receive, message = self._method(agent, "receive"), plain_message(question.message or Message(""))
         return self._call("receive", agent, peer, lambda: receive(message, peer, None, self._silent), read)
 
-    def _reply_function(self, question: events.ReplyFunctionAsked) -> events.Answer | Awaitable[events.Answer]:
+    def _reply_function(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(question.agent, question.peer)
         replied_before = agent.replies_to(peer)
 
         def read(reply: tuple[bool, Message | None], call: UserCodeCall) -> events.Answer:
             replies = agent.replies_to(peer) or not replied_before
-            return events.ReplyFunctionReturned(*reply, tuple(call.events), replies)
+            messages = () if reply[1] is None else (reply[1],)
+            return events.Returned(messages, decided=reply[0], inner=tuple(call.events), replying=replies)
 
         awaits = self._waits == "async"
         work = partial(agent.call_reply_function, question.number, peer, awaits=awaits)
         return self._call("reply function", agent, peer, work, read)
 
-    def _hook_messages(self, question: events.MessagesAsked) -> events.MessagesGiven:
+    def _hook_messages(self, question: events.Called) -> events.Returned:
         agent, peer = self._pair(question.agent, question.peer)
         offset = self._offsets.get(agent.name, 0)
         history = agent.chat_messages[peer][: question.count + offset]
         changed = agent.hooked_before_reply(history)
         # As in AutoGen 0.2, a hook's change of the last message stays in the history, unless `ALL` has hooks.
         lasting = not agent.hook_lists[ALL] and isinstance(changed[-1], Message)
-        return events.MessagesGiven(tuple(_shift_ranges(changed, history, offset)), lasting)
+        return events.Returned(tuple(_shift_ranges(changed, history, offset)), decided=lasting)
 
     def _call(
         self,

@@ -10,7 +10,7 @@ from autogen_nb.agents.teams.solo_agent import SoloAgent
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, HandoffMessage, Response, TextMessage, flow_message
 from autogen_nb.core.chats.team_replies import Respond, ask_member
 from autogen_nb.errors import CallbackError, ConfigError
-from autogen_nb.events import ReplyGiven
+from autogen_nb.events import Returned
 from autogen_nb.messages import Usage
 from autogen_nb.run import CancellationToken
 
@@ -30,17 +30,17 @@ class BaseChatAgent(SoloAgent):
     def respond(self) -> Respond:
         return ask_member
 
-    def answer(self, messages: Sequence[BaseChatMessage]) -> ReplyGiven | Awaitable[ReplyGiven]:
+    def answer(self, messages: Sequence[BaseChatMessage]) -> Returned | Awaitable[Returned]:
         if type(self).on_messages is SoloAgent.on_messages:
             raise ConfigError(f"{type(self).__name__} does not define on_messages, so {self.name} cannot answer")
         return self._call(lambda: self.on_messages(messages, CancellationToken()), "on_messages")
 
-    def _call(self, call: Callable[[], Any], what: str) -> ReplyGiven | Awaitable[ReplyGiven]:
+    def _call(self, call: Callable[[], Any], what: str) -> Returned | Awaitable[Returned]:
         return call_user_code(call, f"{what} of {self.name}", lambda answer: self._read(answer, what))
 
-    def _read(self, answer: Any, what: str) -> ReplyGiven:
+    def _read(self, answer: Any, what: str) -> Returned:
         if answer is None:
-            return ReplyGiven(None)
+            return Returned()
         message = answer.chat_message if isinstance(answer, Response) else answer
         if isinstance(message, str):
             message = TextMessage(source=self.name, content=message)
@@ -51,7 +51,7 @@ class BaseChatAgent(SoloAgent):
         tokens = message.models_usage
         usage = None if tokens is None else Usage(tokens.prompt_tokens, tokens.completion_tokens)
         target = message.target if isinstance(message, HandoffMessage) else ""
-        return ReplyGiven(flow_message(message), kind=message.kind, target=target, usage=usage)
+        return Returned((flow_message(message),), kind=message.kind, target=target, usage=usage)
 
 
 class FunctionAgent(BaseChatAgent):
@@ -74,5 +74,5 @@ class FunctionAgent(BaseChatAgent):
         super().__init__(name or default, (inspect.getdoc(function) or "") if description is None else description)
         self._function = function
 
-    def answer(self, messages: Sequence[BaseChatMessage]) -> ReplyGiven | Awaitable[ReplyGiven]:
+    def answer(self, messages: Sequence[BaseChatMessage]) -> Returned | Awaitable[Returned]:
         return self._call(lambda: self._function(messages), "the function")

@@ -16,17 +16,16 @@ from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
 from autogen_nb.core.chats.reply_steps import tool_result_message
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.events import (
+    Called,
     CodeRan,
     Ended,
-    EndingAsked,
-    EndingJudged,
     Event,
     FunctionsReturned,
     HumanInputAsked,
     ModelAsked,
     ModelDelta,
     ModelReplied,
-    ReplyGiven,
+    Returned,
     Said,
 )
 from autogen_nb.executors.code_executor import CodeResult
@@ -92,7 +91,12 @@ class RunFollower:
         return messages
 
     def _begin(self, event: Event) -> None:
-        if self._turn_ended and not isinstance(event, EndingAsked | EndingJudged | Ended):
+        match event:
+            case Called(function="termination condition") | Returned() | Ended():
+                is_turn = False
+            case _:
+                is_turn = True
+        if self._turn_ended and is_turn:
             self._turn_ended, self._turn = False, len(self.transcript.messages)
             self._usage, self._calls, self._results, self._ran, self._generations = None, [], [], [], 0
         if (agent := getattr(event, "agent", "")) in self.members:
@@ -110,7 +114,7 @@ class RunFollower:
                 yield self._result_event(contents)
             case HumanInputAsked(agent=agent):
                 yield team_messages.UserInputRequestedEvent(source=agent, request_id=str(len(self.transcript.messages)))
-            case ReplyGiven(usage=usage):
+            case Returned(usage=Usage() as usage):
                 self._usage = usage
             case CodeRan():
                 self._ran.append(event)

@@ -11,7 +11,7 @@ from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import CallbackError
-from autogen_nb.events import Answer, CandidatesAsked, CandidatesGiven, SpeakerAsked, SpeakerGiven
+from autogen_nb.events import Answer, Called, Returned, SpeakerAsked, SpeakerGiven
 from autogen_nb.run import OnCaller, OnEngine
 
 PROMPT = """\
@@ -33,8 +33,8 @@ class SpeakerSelector:
     function: Callable[..., Any] | None = None
     candidates: Callable[..., Any] | None = None
 
-    def answer(self, question: SpeakerAsked | CandidatesAsked, messages: Sequence[BaseMessage]) -> OnCaller | OnEngine:
-        if isinstance(question, CandidatesAsked):
+    def answer(self, question: SpeakerAsked | Called, messages: Sequence[BaseMessage]) -> OnCaller | OnEngine:
+        if isinstance(question, Called):
             return OnCaller(lambda: self._call(self.candidates, "candidate_func", messages, self._read_candidates))
         if question.method == "function":
             return OnCaller(lambda: self._call(self.function, "selector_func", messages, self._read_speaker))
@@ -47,11 +47,11 @@ class SpeakerSelector:
             raise CallbackError(f"selector_func returned {result!r}; it must return one of {self._names()}, or None")
         return SpeakerGiven(result)
 
-    def _read_candidates(self, result: Any) -> CandidatesGiven:
+    def _read_candidates(self, result: Any) -> Returned:
         names = list(result) if isinstance(result, list | tuple) else []
         if not names or not all(name in self.members for name in names):
             raise CallbackError(f"candidate_func returned {result!r}; it must return a list of some of {self._names()}")
-        return CandidatesGiven(tuple(dict.fromkeys(names)))
+        return Returned(names=tuple(dict.fromkeys(names)))
 
     def _call(
         self,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.core.chats.team_replies import Respond
 from autogen_nb.errors import SessionError
-from autogen_nb.events import ReplyGiven
+from autogen_nb.events import Returned
 from autogen_nb.messages import Completion
 from autogen_nb.run import CancellationToken
 
@@ -30,7 +30,7 @@ class TeamMember(Agent):
     def respond(self) -> Respond:
         raise NotImplementedError
 
-    def answer(self, messages: "Sequence[BaseChatMessage]") -> ReplyGiven | Awaitable[ReplyGiven]:
+    def answer(self, messages: "Sequence[BaseChatMessage]") -> Returned | Awaitable[Returned]:
         """The answer of the user's code to messages; needed only if `respond` returns `ask_member`."""
         raise NotImplementedError
 

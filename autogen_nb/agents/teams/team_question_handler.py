@@ -18,13 +18,11 @@ from autogen_nb.core.people import Human
 from autogen_nb.events import (
     Answer,
     ApprovalAsked,
-    CandidatesAsked,
-    EndingAsked,
+    Called,
     HumanInputAsked,
     HumanInputGiven,
     ModelAsked,
     Question,
-    ReplyAsked,
     SpeakerAsked,
 )
 from autogen_nb.run import OnCaller, OnEngine
@@ -43,11 +41,11 @@ class TeamQuestionHandler:
         match question:
             case ModelAsked():
                 return self._model(question)
-            case ReplyAsked(agent=agent):
+            case Called(function="generate_reply", agent=agent):
                 return OnCaller(lambda: members[agent].answer(transcript.unread_messages(agent)))
-            case EndingAsked():
+            case Called(function="termination condition"):
                 return OnCaller(lambda: self.conditions.judge(question, tuple(self.follower.turn)))
-            case SpeakerAsked() | CandidatesAsked():
+            case SpeakerAsked() | Called(function="candidate_func"):
                 assert self.speaker_selector is not None
                 return self.speaker_selector.answer(question, tuple(transcript.messages))
             case HumanInputAsked(agent=agent) if (ask := getattr(members[agent], "input_func", None)) is not None:

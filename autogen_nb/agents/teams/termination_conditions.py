@@ -21,7 +21,7 @@ from autogen_nb.core.chats.reply_steps import Asking, ask
 from autogen_nb.core.chats.team_flow import Observation, TeamTurn, Watch
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import EndingAsked, EndingJudged
+from autogen_nb.events import Called, Returned
 
 
 class JudgedConditions:
@@ -36,12 +36,13 @@ class JudgedConditions:
         self._conditions.append(condition)
 
         def check(turn: TeamTurn) -> Asking[str | None]:
-            decision = yield from ask(EndingAsked(turn.team, number, condition.what, turn.count), EndingJudged)
-            return decision.seen if decision.met else None
+            question = Called("termination condition", turn.team, count=turn.count, number=number, name=condition.what)
+            decision = yield from ask(question, Returned)
+            return decision.reason if decision.decided else None
 
         return check
 
-    def judge(self, question: EndingAsked, messages: Sequence[BaseMessage]) -> EndingJudged | Awaitable[EndingJudged]:
+    def judge(self, question: Called, messages: Sequence[BaseMessage]) -> Returned | Awaitable[Returned]:
         return self._conditions[question.number].judge(messages, time.monotonic() - self._started)
 
 
@@ -83,12 +84,12 @@ class TerminationCondition:
 
         return check
 
-    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged | Awaitable[EndingJudged]:
+    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> Returned | Awaitable[Returned]:
         """Judges the condition by the messages of the last turn and the seconds since the start of the run."""
         del seconds
 
-        def read(stop: StopMessage | None) -> EndingJudged:
-            return EndingJudged(stop is not None, "" if stop is None else stop.content)
+        def read(stop: StopMessage | None) -> Returned:
+            return Returned(decided=stop is not None, reason="" if stop is None else stop.content)
 
         what = f"the termination condition {type(self).__name__}"
         return call_user_code(lambda: self(messages), what, read)
@@ -300,10 +301,10 @@ class TimeoutTermination(TerminationCondition):
             raise ConfigError(f"timeout_seconds is {timeout_seconds!r}; it must be a number of seconds, at least 0")
         self._seconds = timeout_seconds
 
-    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged:
+    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> Returned:
         del messages
         reason = f"{seconds:.1f} seconds reached the limit of {self._seconds:g}"
-        return EndingJudged(seconds >= self._seconds, reason)
+        return Returned(decided=seconds >= self._seconds, reason=reason)
 
 
 class ExternalTermination(TerminationCondition):
@@ -327,10 +328,10 @@ class ExternalTermination(TerminationCondition):
         """Withdraws the request; the end of a run also withdraws it."""
         self._set = False
 
-    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged:
+    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> Returned:
         del messages, seconds
         met, self._set = self._set, False
-        return EndingJudged(met, "a program requested the end" if met else "")
+        return Returned(decided=met, reason="a program requested the end" if met else "")
 
 
 class FunctionalTermination(TerminationCondition):
@@ -341,12 +342,14 @@ class FunctionalTermination(TerminationCondition):
             raise ConfigError(f"func is {func!r}; give a function that takes the messages of a turn")
         self._func = func
 
-    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged | Awaitable[EndingJudged]:
+    def judge(self, messages: Sequence[BaseMessage], seconds: float) -> Returned | Awaitable[Returned]:
         del seconds
         name = getattr(self._func, "__name__", type(self._func).__name__)
         what = f"the termination condition {name}"
         return call_user_code(
-            lambda: self._func(messages), what, lambda result: EndingJudged(bool(result), f"{name} returned true")
+            lambda: self._func(messages),
+            what,
+            lambda result: Returned(decided=bool(result), reason=f"{name} returned true"),
         )
 
 

@@ -14,25 +14,19 @@ from autogen_nb.core.text.code_blocks import CodeReading, defined_names, read
 from autogen_nb.events import (
     Answer,
     ApprovalAsked,
+    Called,
     EndReason,
     FunctionsAsked,
     FunctionsReturned,
     HumanInputAsked,
     HumanInputGiven,
     Kept,
-    MessagesAsked,
-    MessagesGiven,
     ModelAsked,
     ModelReplied,
     Question,
     Recorded,
-    ReplyAsked,
-    ReplyFunctionAsked,
-    ReplyFunctionReturned,
-    ReplyGiven,
+    Returned,
     Said,
-    TerminationAsked,
-    TerminationJudged,
 )
 from autogen_nb.messages import FunctionCall, Message
 
@@ -179,7 +173,7 @@ def reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply 
     if "generate_reply" not in spec.own:
         return (yield from run_reply_steps(state, spec, peer))
     count = len(state.exchanged(spec.name, peer))
-    answer = yield from ask(ReplyAsked(spec.name, peer, count), ReplyGiven)
+    answer = yield from ask(Called("generate_reply", spec.name, peer, count), Returned)
     state.auto_replies[spec.name, peer] = answer.auto_replies
     if not answer.replying:
         state.silenced.add((spec.name, peer))
@@ -189,8 +183,8 @@ def reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply 
 def run_reply_steps(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
     if "messages" in spec.own:
         count = len(state.exchanged(spec.name, peer))
-        answer = yield from ask(MessagesAsked(spec.name, peer, count), MessagesGiven)
-        state.set_reply_messages(spec.name, peer, answer.messages, lasting=answer.lasting)
+        answer = yield from ask(Called("message hooks", spec.name, peer, count), Returned)
+        state.set_reply_messages(spec.name, peer, answer.messages, lasting=answer.decided)
     for step in spec.steps:
         outcome = yield from step(state, spec, peer)
         if outcome is not None:
@@ -254,11 +248,11 @@ class AskFunction:
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
         count = len(state.exchanged(spec.name, peer))
-        question = ReplyFunctionAsked(spec.name, peer, self.number, self.name, count)
-        returned = yield from ask(question, ReplyFunctionReturned)
+        question = Called("reply function", spec.name, peer, count, number=self.number, name=self.name)
+        returned = yield from ask(question, Returned)
         if not returned.replying:
             state.silenced.add((spec.name, peer))
-        if not returned.final:
+        if not returned.decided:
             return None
         return Stop("answered") if returned.message is None else Reply(returned.message)
 
@@ -266,8 +260,8 @@ class AskFunction:
 def check_termination(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[bool]:
     if spec.termination != "ask":
         return spec.termination(state.last(spec.name, peer))
-    question = TerminationAsked(spec.name, peer, len(state.exchanged(spec.name, peer)))
-    return (yield from ask(question, TerminationJudged)).terminate
+    question = Called("is_termination_msg", spec.name, peer, len(state.exchanged(spec.name, peer)))
+    return (yield from ask(question, Returned)).decided
 
 
 def _next_question(state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:

@@ -20,10 +20,10 @@ from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.core.chats.reply_steps import Asking, Stop, ask
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import (
-    CandidatesAsked,
-    CandidatesGiven,
+    Called,
     HumanInputAsked,
     HumanInputGiven,
+    Returned,
     SpeakerAsked,
     SpeakerGiven,
 )
@@ -115,7 +115,7 @@ class Selection:
         return Stop("terminated", "The function that chooses the next speaker named nobody, which ends the chat.")
 
     def _narrow(self, last: str) -> "Asking[Selection]":
-        names = (yield from ask(CandidatesAsked(self.agent, last), CandidatesGiven)).names
+        names = (yield from ask(Called("candidate_func", self.agent, last), Returned)).names
         if not names:
             raise SessionError("the log does not belong to this chat: it lets nobody speak")
         return replace(self, members=tuple(checked_member(name, self.members) for name in names), follows=None)

@@ -13,6 +13,7 @@ from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationSta
 from autogen_nb.core.text.code_blocks import CodeReading, read
 from autogen_nb.events import Answer as AnyAnswer
 from autogen_nb.events import (
+    Called,
     CodeRan,
     FunctionsAsked,
     FunctionsReturned,
@@ -22,8 +23,7 @@ from autogen_nb.events import (
     ModelAsked,
     ModelReplied,
     Recorded,
-    ReplyAsked,
-    ReplyGiven,
+    Returned,
     Said,
 )
 from autogen_nb.messages import Completion, FunctionCall, Message, Usage
@@ -173,7 +173,7 @@ class AskPerson:
 
 
 def ask_member(state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-    answer = yield from ask(ReplyAsked(name, state.team, len(state.said)), ReplyGiven)
+    answer = yield from ask(Called("generate_reply", name, state.team, len(state.said)), Returned)
     if answer.message is None:
         return Stop("answered", f"{name} has nothing to say.")
     return TeamReply(answer.message, answer.kind, answer.target, answer.usage)

@@ -9,17 +9,13 @@ from typing import Literal, TypeAlias
 
 from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Stop, ask, reply
 from autogen_nb.events import (
+    Called,
     ChatStarted,
     Ended,
     HumanInputAsked,
     HumanInputGiven,
-    OpeningAsked,
-    OpeningGiven,
-    ReceiveAsked,
-    ReceiveGiven,
+    Returned,
     Said,
-    SendAsked,
-    SendGiven,
     SummaryAsked,
     SummaryGiven,
 )
@@ -73,9 +69,9 @@ def say(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, messa
     """Delivers a message, through the agents' own ``send`` and ``receive`` if any; returns whether to reply."""
     if "send" not in speaker.own:
         return (yield from arrive(state, speaker, listener, message))
-    answer = yield from ask(SendAsked(speaker.name, listener.name, message), SendGiven)
+    answer = yield from ask(Called("send", speaker.name, listener.name, message=message), Returned)
     request_reply: WantsReply = False
-    for each in answer.messages:
+    for each in answer.new_messages:
         request_reply = yield from arrive(state, speaker, listener, each)
     return answer.request_reply if request_reply is None else request_reply
 
@@ -83,7 +79,7 @@ def say(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, messa
 def arrive(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[WantsReply]:
     event, request_reply = Said(speaker.name, listener.name, message), None
     if "receive" in listener.own:
-        answer = yield from ask(ReceiveAsked(listener.name, speaker.name, message), ReceiveGiven)
+        answer = yield from ask(Called("receive", listener.name, speaker.name, message=message), Returned)
         heard = None if answer.message == message else answer.message
         event = Said(speaker.name, listener.name, message, heard, answer.message is not None)
         request_reply = answer.request_reply if event.taken else False
@@ -116,7 +112,9 @@ def _opening(opening: Opening, initiator: AgentSpec, recipient: AgentSpec) -> As
     if isinstance(opening, Message):
         return opening
     if opening == "ask":
-        return (yield from ask(OpeningAsked(initiator.name, recipient.name), OpeningGiven)).message
+        return (
+            yield from ask(Called("generate_init_message", initiator.name, recipient.name), Returned)
+        ).message or Message("")
     prompt = f"Your first message to {recipient.name}: "
     answer = yield from ask(
         HumanInputAsked(initiator.name, recipient.name, prompt, empty_means="send"), HumanInputGiven

@@ -17,6 +17,7 @@ from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
+    Called,
     ChatStarted,
     CodeAsked,
     CodeInputAsked,
@@ -37,8 +38,6 @@ from autogen_nb.events import (
     OutputAdded,
     ReasoningDelta,
     Recorded,
-    ReplyAsked,
-    ReplyFunctionAsked,
     Said,
     SpeakerAsked,
     SpeakerGiven,
@@ -158,7 +157,7 @@ class NotebookView(FootedView):
                 self._show_calls(event)
             case FunctionsReturned(contents=contents):
                 self._show_call_results(contents)
-            case ReplyAsked() | ReplyFunctionAsked():
+            case Called(function="generate_reply" | "reply function"):
                 self._tidy()
             case SpeakerAsked():
                 self._note_speaker_question(event)
