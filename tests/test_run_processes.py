@@ -27,7 +27,7 @@ import asyncio, os, signal, threading, time
 from autogen_nb.core.chats.two_agent_chat import two_agent_chat
 from autogen_nb.core.chats.reply_steps import AgentSpec, generate_oai_reply
 from autogen_nb.events import ModelDelta, ModelReplied
-from autogen_nb.messages import Message
+from autogen_nb.messages import Completion, Message
 from autogen_nb.run import OnCaller, OnEngine, iterate, stream_events
 
 begun = threading.Event()
@@ -51,7 +51,7 @@ async def patient(emit=lambda _: None):
         print("let go")
 
 async def answer(_):
-    return ModelReplied(Message("hello"))
+    return ModelReplied(Completion(Message("hello"), "m"))
 
 def flow():
     return two_agent_chat(AgentSpec("user"), AgentSpec("assistant", (generate_oai_reply,)), opening=Message("go"))
