@@ -10,8 +10,7 @@ import pytest
 
 import autogen_nb
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.chats.chat_result import ChatResult
-from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, ChatResult, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.core.people import Human
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError, ModelRefused, ModelUnavailable, NobodyThere

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.agent_config import CodeConfig
-from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.team_replies import Respond, RunLast, WriteAndRun

@@ -13,14 +13,12 @@ from typing import Any, TypeAlias
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import hold_between, reply_outside
 from autogen_nb.agents.chats.chat_queue import a_initiate_chats, initiate_chats, nested_chats
-from autogen_nb.agents.chats.chat_result import ChatResult
-from autogen_nb.agents.chats.initiated_chat import ChatOptions, SummaryMethod, TwoAgentChat
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, ChatResult, SummaryMethod, TwoAgentChat
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.parts import agent_config
 from autogen_nb.agents.parts.agent import Agent, both_forms
-from autogen_nb.agents.parts.message_history import MessageHistory
+from autogen_nb.agents.parts.message_history import MessageHistory, checked_message
 from autogen_nb.agents.parts.message_hooks import MessageHooks
-from autogen_nb.agents.parts.outgoing_messages import checked_message
 from autogen_nb.agents.parts.prompts import HELPFUL, REFLECT
 from autogen_nb.agents.parts.reply_functions import (
     BuiltinStep,

@@ -13,9 +13,8 @@ from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts import prompts
-from autogen_nb.agents.parts.agent import both_forms
+from autogen_nb.agents.parts.agent import both_forms, call_user_code
 from autogen_nb.agents.parts.agent_config import read_count
-from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.message_hooks import MessageHooks
 from autogen_nb.core.chats.reply_steps import ConversationState, Stop
 from autogen_nb.core.chats.speaker_selection import METHODS, Method, Selection

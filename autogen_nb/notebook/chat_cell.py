@@ -13,9 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autogen_nb.agents.chats.chat_result import ChatResult
-from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
-from autogen_nb.agents.chats.person_tool import register_ask_person
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, ChatResult, TwoAgentChat
+from autogen_nb.agents.chats.participant import register_ask_person
 from autogen_nb.agents.code_pair import code_pair
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent_config import CodeConfig

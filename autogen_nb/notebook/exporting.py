@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.agents.chats.export import Export
-from autogen_nb.core.text.chart_outputs import is_preparation, static
-from autogen_nb.core.text.output_images import MAGIC
+from autogen_nb.core.text.output_images import MAGIC, is_preparation, static
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.notebook.chat_folders import writable
 from autogen_nb.notebook.conversations import NotebookConversation

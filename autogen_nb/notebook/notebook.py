@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.initiated_chat import ChatResult
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.core.policy.path_scope import PathScope

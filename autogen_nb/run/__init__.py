@@ -7,7 +7,6 @@
 """
 
 from autogen_nb.engine import engine
-from autogen_nb.run.cancellation import CancellationToken
 from autogen_nb.run.driver import (
     Inquiry,
     InquiryAnswer,
@@ -20,6 +19,7 @@ from autogen_nb.run.driver import (
 )
 from autogen_nb.run.surfaces import Surface, View, describer, has_surface, register_surface, surface
 from autogen_nb.run.sync_bridge import (
+    CancellationToken,
     Waits,
     heartbeat,
     in_background,

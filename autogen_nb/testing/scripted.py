@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from autogen_nb.core.ports import ModelRequest, Part, RunEnded
+from autogen_nb.core.ports import Model, ModelRequest, Part, RunEnded
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,
@@ -17,6 +17,8 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.messages import CodeBlock, Completion, Message, Usage
+from autogen_nb.models.client_types import CreateResult, call_on_the_wire
+from autogen_nb.models.model_clients import ChatCompletionClient
 from autogen_nb.models.wrappers.wrapper import pieces_of_reply
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
@@ -187,3 +189,44 @@ class ScriptedExecutor:
         if isinstance(ran, str):
             return [Stream("stdout", ran)] if ran else []
         return [ran] if isinstance(ran, Stream | Display | Result | Failure | Cleared | RunEnded) else ran
+
+
+class ReplayChatCompletionClient(ChatCompletionClient):
+    """A client with scripted replies.
+
+    Parameters
+    ----------
+    chat_completions
+        The replies: each a `CreateResult`, or a reply for `ScriptedModel`.
+
+    Attributes
+    ----------
+    scripted : ScriptedModel
+        The model behind the client, with its requests.
+    """
+
+    def __init__(
+        self, chat_completions: Sequence[ScriptedReply | CreateResult], model_info: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(model_info)
+        self._replies = [_scripted(reply) for reply in chat_completions]
+        self.scripted = ScriptedModel(self._replies, "replay")
+
+    def model(self, extra: Mapping[str, Any]) -> Model:
+        del extra
+        return self.scripted
+
+    def reset(self) -> None:
+        """Restarts with the first reply."""
+        self.scripted = ScriptedModel(self._replies, "replay")
+
+
+def _scripted(reply: ScriptedReply | CreateResult) -> ScriptedReply:
+    if not isinstance(reply, CreateResult):
+        return reply
+    usage = Usage(reply.usage.prompt_tokens, reply.usage.completion_tokens)
+    if isinstance(reply.content, str):
+        message = Message(reply.content)
+    else:
+        message = Message(reply.thought, tool_calls=[call_on_the_wire(call) for call in reply.content])
+    return Completion(message, "replay", usage, reply.finish_reason, cached=reply.cached)

@@ -7,7 +7,7 @@ import pytest
 
 import autogen_nb
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.initiated_chat import ChatResult
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.testing import ScriptedModel, ScriptedReply

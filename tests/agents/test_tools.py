@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.chats.person_tool import ask_person
+from autogen_nb.agents.chats.participant import ask_person
 from autogen_nb.agents.parts.tool_use import register_function, result_text
 from autogen_nb.core.chats.person_question import NOBODY
 from autogen_nb.errors import ConfigError

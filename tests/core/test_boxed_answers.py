@@ -1,6 +1,6 @@
 import pytest
 
-from autogen_nb.core.text.boxed_answers import get_answer, is_equiv, is_equiv_chain_of_thought, last_boxed_only_string
+from autogen_nb.agents.math_user_proxy import get_answer, is_equiv, is_equiv_chain_of_thought, last_boxed_only_string
 
 
 @pytest.mark.parametrize(

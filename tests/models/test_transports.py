@@ -11,7 +11,7 @@ from google.genai.types import FunctionCall, Part
 
 from autogen_nb import AssistantAgent, ConversableAgent, GroupChat, GroupChatManager, UserProxyAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
-from autogen_nb.agents.chats.person_tool import register_ask_person
+from autogen_nb.agents.chats.participant import register_ask_person
 from autogen_nb.conditions import TextMentionTermination
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.teams import RoundRobinGroupChat

@@ -9,7 +9,7 @@ from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
-from autogen_nb.agents.parts.outgoing_messages import plain_message
+from autogen_nb.agents.parts.message_history import plain_message
 from autogen_nb.agents.parts.reply_functions import StepReply
 from autogen_nb.core.chats.group_flow import relayed_message
 from autogen_nb.core.chats.reply_steps import Asking, ConversationState, Outcome, Reply

@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, TypeAlias
 
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.initiated_chat import ChatResult
 from autogen_nb.errors import ConfigError
 
 SUMMARY = "summary_from_nested_chats"

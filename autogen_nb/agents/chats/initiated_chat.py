@@ -14,12 +14,11 @@ from autogen_nb.agents.chats.chat_exchange import (
     speaking_pairs,
     state_between,
 )
-from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
-from autogen_nb.agents.parts.callbacks import call_user_code
-from autogen_nb.agents.parts.outgoing_messages import checked_message
+from autogen_nb.agents.parts.agent import call_user_code
+from autogen_nb.agents.parts.message_history import checked_message
 from autogen_nb.agents.parts.usage_tracker import UsageTotals
 from autogen_nb.core.chats.person_question import NO_AUTHOR
 from autogen_nb.core.chats.two_agent_chat import two_agent_chat
@@ -30,6 +29,7 @@ from autogen_nb.events import (
     Called,
     HumanInputGiven,
     Question,
+    Recorded,
     Returned,
     Said,
     SummaryAsked,
@@ -37,6 +37,41 @@ from autogen_nb.events import (
     completion_of,
 )
 from autogen_nb.messages import Message, wire
+
+_SHOWN = 200
+
+
+@dataclass(frozen=True, repr=False)
+class ChatResult:
+    """The outcome of a chat, with AutoGen 0.2's fields.
+
+    Parameters
+    ----------
+    chat_history
+        A copy, made at the end of the chat, of the initiator's messages with the recipient.
+    summary
+        The summary, as `summary_method` defines it.
+    cost
+        ``usage_including_cached_inference`` and ``usage_excluding_cached_inference``: for each model the tokens, and
+        the cost in US dollars (None if it is unknown).
+    human_input
+        The person's inputs, in order.
+    log
+        The events of the chat.
+    """
+
+    chat_id: Any = None
+    chat_history: list[dict[str, Any]] = field(default_factory=list)
+    summary: Any = ""
+    cost: dict[str, Any] = field(default_factory=dict)
+    human_input: list[str] = field(default_factory=list)
+    log: tuple[Recorded, ...] = field(default=(), repr=False)
+
+    def __repr__(self) -> str:
+        # asyncio calls `repr` on the result of a task, and a repr of the whole chat would double the memory.
+        summary = self.summary if len(str(self.summary)) <= _SHOWN else f"{str(self.summary)[:_SHOWN]}…"
+        return f"<ChatResult of {len(self.chat_history)} messages: {summary!r}>"
+
 
 SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] | None
 

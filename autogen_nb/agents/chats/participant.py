@@ -1,26 +1,30 @@
 """`Participant`: the part of an agent that chats use."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from typing import Annotated, Any, cast
 
-from autogen_nb.agents.chats import person_tool
+from autogen_nb.agents.chats import call_context
+from autogen_nb.agents.parts.agent import then
 from autogen_nb.agents.parts.code_execution import CodeRunner
+from autogen_nb.agents.parts.message_history import opening_message
 from autogen_nb.agents.parts.message_hooks import ALL, LAST, SENT, MessageHooks
-from autogen_nb.agents.parts.outgoing_messages import opening_message
 from autogen_nb.agents.parts.reply_functions import BuiltinStep, ReplyFunction, ReplyFunctions
-from autogen_nb.agents.parts.tool_use import ToolUser
+from autogen_nb.agents.parts.tool_use import ToolUser, register_function
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.core.chats.code_step import RunCode
-from autogen_nb.core.chats.human_input import Mode
+from autogen_nb.core.chats.human_input import EXIT, Mode
+from autogen_nb.core.chats.person_question import DESCRIPTION, NO_AUTHOR, NOBODY, SILENCE, CallAndAsk
 from autogen_nb.core.chats.reply_steps import (
     AgentSpec,
     Own,
     Step,
     check_termination_and_human_reply,
+    generate_function_call_reply,
     generate_oai_reply,
 )
 from autogen_nb.core.chats.termination_checks import Condition, has_no_code, is_end_word
-from autogen_nb.events import HumanInputAsked
+from autogen_nb.errors import NobodyThere
+from autogen_nb.events import HumanInputAsked, HumanInputGiven
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import Message
 from autogen_nb.run import Waits
@@ -84,7 +88,7 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
             case "termination":
                 return check_termination_and_human_reply
             case "functions":
-                return person_tool.function_step(self.function_map)
+                return function_step(self.function_map)
             case "code" if (code := self.code) is not None and code.reach != 0:
                 together = self.overrides("execute_code_blocks")
                 return RunCode(code.reach, code.confirm, together, pictures=code.pictures, scope=code.scope)
@@ -114,3 +118,47 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
     def companions(self) -> Sequence["Participant"]:
         """The agents that join each chat of this agent, such as the agents of its group."""
         return ()
+
+
+def ask_person(
+    question: Annotated[str, "What you want to know, in plain words"],
+    choices: Annotated[list[str] | None, "Answers to choose from; the person may also give another one"] = None,
+) -> Any:
+    """Asks a question to the person you work for, and returns the answer.
+
+    Register it like any other tool: ``register_function(ask_person, caller=assistant, executor=user,
+    description=ask_person.__doc__)``. In a chat between agents the question and the answer are events of the chat.
+    """
+    question_event = HumanInputAsked("", "", question, choices=tuple(choices or ()), by_tool=True)
+    answer = answer_or_nobody(lambda: call_context.current_human().input(question_event))
+    return then(answer, lambda given: SILENCE if given.text in ("", EXIT) else given.text)
+
+
+def register_ask_person(caller: ToolUser, executor: ToolUser) -> None:
+    """Registers `ask_person`: the caller's model calls it, and the executor runs it."""
+    register_function(ask_person, caller=caller, executor=executor, description=DESCRIPTION)
+
+
+def function_step(functions: Mapping[str, Callable[..., Any]]) -> Step:
+    """The step that runs calls of an agent's functions; it passes calls of `ask_person` to the person as questions."""
+    names = {name for name, function in functions.items() if getattr(function, "__wrapped__", function) is ask_person}
+    return CallAndAsk(frozenset(names)) if names else generate_function_call_reply
+
+
+def answer_or_nobody(
+    ask: Callable[[], HumanInputGiven | Awaitable[HumanInputGiven]],
+) -> HumanInputGiven | Awaitable[HumanInputGiven]:
+    """The person's answer; `NOBODY` if no person is available."""
+    nobody = HumanInputGiven(NOBODY, by=NO_AUTHOR)
+
+    async def wait(pending: Awaitable[HumanInputGiven]) -> HumanInputGiven:
+        try:
+            return await pending
+        except NobodyThere:
+            return nobody
+
+    try:
+        answer = ask()
+    except NobodyThere:
+        return nobody
+    return wait(answer) if isinstance(answer, Awaitable) else answer

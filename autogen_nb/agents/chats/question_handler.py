@@ -7,15 +7,15 @@ from functools import partial
 from typing import Any, assert_never, cast
 
 from autogen_nb import events
-from autogen_nb.agents.chats import call_context, person_tool
+from autogen_nb.agents.chats import call_context, participant
 from autogen_nb.agents.chats.call_context import UserCodeCall
 from autogen_nb.agents.chats.model_questions import ask_model, model_request
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.parts import code_execution, tool_use
+from autogen_nb.agents.parts.agent import then
 from autogen_nb.agents.parts.agent_config import stop_unreachable_kernels
-from autogen_nb.agents.parts.callbacks import then
+from autogen_nb.agents.parts.message_history import plain_message
 from autogen_nb.agents.parts.message_hooks import ALL
-from autogen_nb.agents.parts.outgoing_messages import plain_message
 from autogen_nb.agents.parts.rich_outputs import ShownSize
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.ports import Model
@@ -113,7 +113,7 @@ class QuestionHandler:
                 lambda text: events.HumanInputGiven("" if text is None else str(text), by=agent.name),
             )
         if question.by_tool:
-            return person_tool.answer_or_nobody(lambda: self._human.input(question))
+            return participant.answer_or_nobody(lambda: self._human.input(question))
         return self._human.input(question)
 
     def _functions(self, question: events.FunctionsAsked) -> events.Answer | Awaitable[events.Answer]:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, TypeAlias
 
-from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.agents.parts.callbacks import naming_errors
+from autogen_nb.agents.parts.agent import Agent, naming_errors
 from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from autogen_nb.agents.parts.agent import Agent, both_forms
-from autogen_nb.agents.parts.callbacks import call_user_code, naming_errors
+from autogen_nb.agents.parts.agent import Agent, both_forms, call_user_code, naming_errors
 from autogen_nb.agents.parts.message_history import MessageHistory
 from autogen_nb.core.chats.reply_steps import AskFunction, Step
 from autogen_nb.errors import CallbackError, ConfigError, SenderRequired

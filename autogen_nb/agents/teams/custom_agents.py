@@ -4,8 +4,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.agents.parts.callbacks import call_user_code
+from autogen_nb.agents.parts.agent import Agent, call_user_code
 from autogen_nb.agents.teams.solo_agent import SoloAgent
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, HandoffMessage, Response, TextMessage, flow_message
 from autogen_nb.core.chats.team_replies import Respond, ask_member

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autogen_nb.agents.chats.model_questions import ask_for_words
-from autogen_nb.agents.parts.callbacks import call_user_code
+from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.prompts import NAMED_NOBODY, NAMED_SEVERAL, fill_template, retry_messages
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage

@@ -10,7 +10,7 @@ from autogen_nb import run
 from autogen_nb.agents.chats.model_questions import ask_model, model_request
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
-from autogen_nb.agents.parts.callbacks import call_user_code
+from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.teams.run_follower import RunFollower
 from autogen_nb.agents.teams.speaker_selector import SpeakerSelector
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
+from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.agent_config import read_count
-from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.teams.team_messages import BaseMessage, StopMessage
 from autogen_nb.core.chats.reply_steps import Asking, ask
 from autogen_nb.core.chats.team_flow import Observation, TeamTurn, Watch

@@ -23,8 +23,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.core.text.chart_outputs import EXECUTES
 from autogen_nb.core.text.execution_report import joined_text
+from autogen_nb.core.text.output_images import EXECUTES
 from autogen_nb.notebook.rendering.chat_html import line, script
 
 _LIBRARIES_HERE = "@libraries@"
