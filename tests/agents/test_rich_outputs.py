@@ -5,8 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.agents.parts.code_execution import OutputFolder
-from autogen_nb.agents.parts.rich_outputs import CHAT_LIMIT, FILE_LIMIT, LARGEST, RUN_LIMIT, RichOutputs, ShownSize
+from autogen_nb.agents.parts.rich_outputs import (
+    CHAT_LIMIT,
+    FILE_LIMIT,
+    LARGEST,
+    RUN_LIMIT,
+    OutputFolder,
+    RichOutputs,
+    ShownSize,
+)
 from autogen_nb.core.text.bounded_output import MOST
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 

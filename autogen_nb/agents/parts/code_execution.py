@@ -5,19 +5,16 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import aclosing, suppress
-from itertools import count
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from contextlib import aclosing
+from typing import Any, cast
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.agent_config import CodeConfig, stop_unreachable_kernels
-from autogen_nb.agents.parts.rich_outputs import RichOutputs, ShownSize
+from autogen_nb.agents.parts.rich_outputs import FullOutputFile, OutputFolder, Redactor, RichOutputs, ShownSize
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import AttendedExecutor, Executor, RunEnded
-from autogen_nb.core.text.bounded_output import LIMIT, MOST, BoundedOutputs
+from autogen_nb.core.text.bounded_output import MOST, BoundedOutputs
 from autogen_nb.core.text.execution_report import text_of
-from autogen_nb.core.text.redaction import Redactor
 from autogen_nb.effects import ENDED, Effect, EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
@@ -26,7 +23,6 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.run import Inquiry, InquiryAnswer, describer, engine, without_password
 from autogen_nb.trusted import known_secrets
-from autogen_nb.trusted.held_folder import HeldFolder
 
 
 async def run_blocks(
@@ -146,87 +142,6 @@ class _Inquirer:
         answer.cancel()
         undecided = ENDED if isinstance(question, EffectAsked) else CodeInputGiven(None)
         self._log += [question, without_password(question, undecided if answer.cancelled() else answer.result())]
-
-
-class OutputFolder:
-    """The folder for outputs that a chat does not show in full."""
-
-    def __init__(self, folder: Path | None, base: Path | None = None) -> None:
-        self._folder = folder
-        self._base = base
-
-    def open(self, ending: str) -> BinaryIO | None:
-        if self._folder is None:
-            return None
-        with self._open_folder(self._folder) as folder:
-            existing_names = [
-                name for name in folder.names() if name.startswith("output-") and name.endswith(f".{ending}")
-            ]
-            for number in count(1 + len(existing_names)):
-                with suppress(FileExistsError):
-                    return cast("BinaryIO", folder.open(f"output-{number}.{ending}", "xb"))
-        raise AssertionError("count() has no end")
-
-    def save(self, ending: str, content: bytes) -> str:
-        """Writes a new file and returns its name; "" without a folder, or if writing fails."""
-        try:
-            file = self.open(ending)
-            if file is not None:
-                with file:
-                    file.write(content)
-        # A full disk must not end the running code.
-        except OSError:
-            return ""
-        return "" if file is None else self.name_of(file)
-
-    def name_of(self, file: BinaryIO) -> str:
-        """The file's path, relative to the folder in which the code runs, if possible."""
-        path = (self._folder or Path()) / file.name
-        return str(path.relative_to(self._base) if self._base and path.is_relative_to(self._base) else path)
-
-    def _open_folder(self, folder: Path) -> HeldFolder:
-        if self._base is None or folder == self._base or not folder.is_relative_to(self._base):
-            folder.mkdir(parents=True, exist_ok=True)
-            return HeldFolder(folder)
-        self._base.mkdir(parents=True, exist_ok=True)
-        with HeldFolder(self._base) as base:
-            return base.folder(str(folder.relative_to(self._base)), make=True)
-
-
-class FullOutputFile:
-    """Writes the printed text of one run to a file if the text has more than `LIMIT` characters."""
-
-    def __init__(self, folder: OutputFolder) -> None:
-        self._folder = folder
-        self._pending_texts: list[str] = []
-        self._size = 0
-        self._file: BinaryIO | None = None
-        self._has_failed = False
-
-    def add(self, text: str) -> None:
-        if self._has_failed:
-            return
-        self._pending_texts.append(text)
-        self._size += len(text)
-        if self._size <= LIMIT:
-            return
-        try:
-            self._file = self._file or self._folder.open("txt")
-            if self._file is not None:
-                self._file.write("".join(self._pending_texts).encode(errors="backslashreplace"))
-        except OSError:
-            # A full disk must not end the running code.
-            self._has_failed = True
-        self._has_failed = self._has_failed or self._file is None
-        self._pending_texts.clear()
-
-    def close(self) -> str:
-        """Returns the name of the file; "" without a file."""
-        if self._file is None:
-            return ""
-        with suppress(OSError):
-            self._file.close()
-        return "" if self._has_failed else self._folder.name_of(self._file)
 
 
 Code = tuple[str, str]

@@ -9,15 +9,19 @@
 """
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from itertools import count
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias, cast
 
-from autogen_nb.core.text.bounded_output import MOST
+from autogen_nb.core.text.bounded_output import LIMIT, MOST
 from autogen_nb.core.text.execution_report import joined_text, shorten
 from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_bytes, pixels
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream, size
 from autogen_nb.run.surfaces import Describer
+from autogen_nb.trusted.held_folder import HeldFolder
 
 LARGEST = 3_000_000
 """The maximum number of characters of one output: a Jupyter server drops messages above a rate of 1 MB/s over 3 s."""
@@ -216,3 +220,126 @@ def _content(mime: str, value: object) -> bytes:
     if text is None and value is not None:
         text = json.dumps(value, ensure_ascii=False)
     return (text or "").encode(errors="backslashreplace")
+
+
+class Redactor:
+    """Replaces each secret, a key of `secrets`, by its name, even across several stream outputs."""
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        # The longest first, because a secret may contain another one.
+        self._marks = {value: f"[{secrets[value]}]" for value in sorted(secrets, key=len, reverse=True)}
+        self._longest = max(map(len, secrets), default=0)
+        self._pending: Stream | None = None
+
+    def take(self, output: Output | None) -> list[Output]:
+        """The outputs to show now; a possible beginning of a secret waits for the next call; None ends the wait."""
+        if not self._marks:
+            return [] if output is None else [output]
+        if isinstance(output, Stream) and self._pending is not None and self._pending.name == output.name:
+            output, self._pending = replace(output, text=self._pending.text + output.text), None
+        pending, self._pending = self._pending, None
+        ready: list[Output] = [] if pending is None else [replace(pending, text=self._redacted(pending.text))]
+        if isinstance(output, Stream):
+            text = output.text
+            sizes = range(min(self._longest - 1, len(text)), 0, -1)
+            size = next((size for size in sizes if any(value.startswith(text[-size:]) for value in self._marks)), 0)
+            if size:
+                text, self._pending = text[:-size], replace(output, text=text[-size:])
+            return [*ready, replace(output, text=self._redacted(text))] if text else ready
+        if output is None or isinstance(output, Cleared):
+            return ready if output is None else [*ready, output]
+        values = {field.name: getattr(output, field.name) for field in fields(output)}
+        return [*ready, replace(output, **{name: self._redacted(value) for name, value in values.items()})]
+
+    def _redacted(self, value: Any) -> Any:
+        if isinstance(value, str):
+            for secret, mark in self._marks.items():
+                if secret in value:
+                    value = value.replace(secret, mark)
+            return value
+        if isinstance(value, Mapping):
+            return {self._redacted(key): self._redacted(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(map(self._redacted, value))
+        return value
+
+
+class OutputFolder:
+    """The folder for outputs that a chat does not show in full."""
+
+    def __init__(self, folder: Path | None, base: Path | None = None) -> None:
+        self._folder = folder
+        self._base = base
+
+    def open(self, ending: str) -> BinaryIO | None:
+        if self._folder is None:
+            return None
+        with self._open_folder(self._folder) as folder:
+            existing_names = [
+                name for name in folder.names() if name.startswith("output-") and name.endswith(f".{ending}")
+            ]
+            for number in count(1 + len(existing_names)):
+                with suppress(FileExistsError):
+                    return cast("BinaryIO", folder.open(f"output-{number}.{ending}", "xb"))
+        raise AssertionError("count() has no end")
+
+    def save(self, ending: str, content: bytes) -> str:
+        """Writes a new file and returns its name; "" without a folder, or if writing fails."""
+        try:
+            file = self.open(ending)
+            if file is not None:
+                with file:
+                    file.write(content)
+        # A full disk must not end the running code.
+        except OSError:
+            return ""
+        return "" if file is None else self.name_of(file)
+
+    def name_of(self, file: BinaryIO) -> str:
+        """The file's path, relative to the folder in which the code runs, if possible."""
+        path = (self._folder or Path()) / file.name
+        return str(path.relative_to(self._base) if self._base and path.is_relative_to(self._base) else path)
+
+    def _open_folder(self, folder: Path) -> HeldFolder:
+        if self._base is None or folder == self._base or not folder.is_relative_to(self._base):
+            folder.mkdir(parents=True, exist_ok=True)
+            return HeldFolder(folder)
+        self._base.mkdir(parents=True, exist_ok=True)
+        with HeldFolder(self._base) as base:
+            return base.folder(str(folder.relative_to(self._base)), make=True)
+
+
+class FullOutputFile:
+    """Writes the printed text of one run to a file if the text has more than `LIMIT` characters."""
+
+    def __init__(self, folder: OutputFolder) -> None:
+        self._folder = folder
+        self._pending_texts: list[str] = []
+        self._size = 0
+        self._file: BinaryIO | None = None
+        self._has_failed = False
+
+    def add(self, text: str) -> None:
+        if self._has_failed:
+            return
+        self._pending_texts.append(text)
+        self._size += len(text)
+        if self._size <= LIMIT:
+            return
+        try:
+            self._file = self._file or self._folder.open("txt")
+            if self._file is not None:
+                self._file.write("".join(self._pending_texts).encode(errors="backslashreplace"))
+        except OSError:
+            # A full disk must not end the running code.
+            self._has_failed = True
+        self._has_failed = self._has_failed or self._file is None
+        self._pending_texts.clear()
+
+    def close(self) -> str:
+        """Returns the name of the file; "" without a file."""
+        if self._file is None:
+            return ""
+        with suppress(OSError):
+            self._file.close()
+        return "" if self._has_failed else self._folder.name_of(self._file)
