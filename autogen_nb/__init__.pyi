@@ -7,8 +7,8 @@ from ._version import __version__ as __version__
 from .agents.assistant import AssistantAgent as AssistantAgent
 from .agents.chats.chat_queue import a_initiate_chats as a_initiate_chats
 from .agents.chats.chat_queue import initiate_chats as initiate_chats
-from .agents.chats.chat_result import ChatResult as ChatResult
-from .agents.chats.person_tool import ask_person as ask_person
+from .agents.chats.initiated_chat import ChatResult as ChatResult
+from .agents.chats.participant import ask_person as ask_person
 from .agents.code_executor_agent import ApprovalRequest as ApprovalRequest
 from .agents.code_executor_agent import ApprovalResponse as ApprovalResponse
 from .agents.code_executor_agent import CodeExecutorAgent as CodeExecutorAgent

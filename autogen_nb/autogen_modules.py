@@ -53,7 +53,7 @@ _EXPORTS = {
     "io.base": "run.io_stream:IOStream,InputStream,OutputStream",
     "io.console": "run.io_stream:IOConsole",
     "io.websockets": "run.io_stream:IOStream",
-    "math_utils": "core.text.boxed_answers:get_answer,is_equiv,is_equiv_chain_of_thought,last_boxed_only_string,"
+    "math_utils": "agents.math_user_proxy:get_answer,is_equiv,is_equiv_chain_of_thought,last_boxed_only_string,"
     "remove_boxed",
     "oai": f":Cache,OpenAIWrapper {_CONFIG_LISTS}",
     "oai.client": ":OpenAIWrapper",
