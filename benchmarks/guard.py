@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Permissions
-from autogen_nb.kernels import preparation
+from autogen_nb.kernels import launch
 from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.outputs import Output, Stream
@@ -53,15 +53,15 @@ async def started(folder: Path, *, guard: bool) -> Kernel:
 @contextmanager
 def hookless(folder: Path) -> Iterator[None]:
     """Kernels that start meanwhile have the whole guard, but nothing calls it."""
-    source = preparation._GUARD["guard"].read_text("utf-8")  # noqa: SLF001 - one line of it is what is measured
+    source = launch._GUARD["guard"].read_text("utf-8")  # noqa: SLF001 - one line of it is what is measured
     assert source.count(HOOK) == 1
     (folder / "hookless.py").write_text(source.replace(HOOK, ""), "utf-8")
-    preparation.pack_modules.cache_clear()  # it was packed with the hook
+    launch.pack_modules.cache_clear()  # it was packed with the hook
     try:
-        with patch.dict(preparation._GUARD, guard=folder / "hookless.py"):  # noqa: SLF001 - where it is packed from
+        with patch.dict(launch._GUARD, guard=folder / "hookless.py"):  # noqa: SLF001 - where it is packed from
             yield
     finally:
-        preparation.pack_modules.cache_clear()  # it was packed without the hook
+        launch.pack_modules.cache_clear()  # it was packed without the hook
 
 
 async def milliseconds(kernel: Kernel, code: str, folder: Path) -> float:

@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeVar
 from autogen_nb.engine import Emit
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.guard_client import BlockPermissions
-from autogen_nb.kernels.launch import launch
+from autogen_nb.kernels.launch import import_ahead, launch, pack_modules, prepare, with_parents
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
@@ -31,7 +31,6 @@ from autogen_nb.kernels.outcome import KEPT, LOST, BlockOutcome, classify, descr
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec, Provisioner
-from autogen_nb.kernels.preparation import import_ahead, pack_modules, prepare, with_parents
 from autogen_nb.kernels.request import Ask, ExecuteRequest, ignore
 from autogen_nb.kernels.widget_comms import WidgetComms
 from autogen_nb.outputs import Output

@@ -20,7 +20,7 @@ import platformdirs
 
 from autogen_nb import run
 from autogen_nb.errors import ChatUnfinished, ConfigError, ExecutionError, SessionError
-from autogen_nb.kernels.transfer.dask_cluster import cluster_of
+from autogen_nb.kernels.transfer.describe import cluster_of
 from autogen_nb.many.rows import digest, fill_task, read_rows, row_keys
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for

@@ -17,8 +17,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, CodeRan, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.place import Place
-from autogen_nb.kernels.transfer.shared_variables import SharedVariables
-from autogen_nb.kernels.transfer.variable_transfer import TransferRecord
+from autogen_nb.kernels.transfer.variable_transfer import SharedVariables, TransferRecord
 from autogen_nb.messages import Completion
 from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
 from autogen_nb.notebook.chat_kernels import ChatKernels

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from autogen_nb.kernels.inside.fingerprints import fingerprint
-from autogen_nb.kernels.transfer.shared_variables import SharedVariables
-from autogen_nb.kernels.transfer.variable_transfer import TransferRecord
+from autogen_nb.kernels.transfer.variable_transfer import SharedVariables, TransferRecord
 
 
 def large() -> pd.DataFrame:

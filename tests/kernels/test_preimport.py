@@ -1,7 +1,7 @@
 import asyncio
 from pathlib import Path
 
-from autogen_nb.kernels.preparation import with_parents
+from autogen_nb.kernels.launch import with_parents
 from tests.kernels.looping import Ran, SharedKernel, collected, shared_kernel
 from tests.processes import waited
 

@@ -6,7 +6,7 @@ import pytest
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, Permissions
-from autogen_nb.kernels import preparation
+from autogen_nb.kernels import launch
 from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.local import LOCAL
@@ -78,15 +78,15 @@ def test_a_question_that_fails_ends_the_block(agent: SharedKernel) -> None:
 
 @pytest.mark.slow
 def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "MAGIC_NUMBER", b"another")
-    preparation.pack_modules.cache_clear()
+    monkeypatch.setattr(launch, "MAGIC_NUMBER", b"another")
+    launch.pack_modules.cache_clear()
     try:
         with shared_kernel(tmp_path) as kernel:
             kernel.do(variable_exchange.put(kernel.kernel, {"x": [1, 2]}))
             permissions = Guarded(Permissions((Effect("compute"),)), PathScope(str(tmp_path), "", "/home/nobody"))
             denied = kernel.execute("print(x)\nopen('/etc/motd-of-ours', 'w')", permissions=permissions)
     finally:
-        preparation.pack_modules.cache_clear()
+        launch.pack_modules.cache_clear()
 
     assert denied.stdout == "[1, 2]\n"
     assert denied.failures == ["PermissionError"]

@@ -8,8 +8,7 @@ import pytest
 from autogen_nb.core.ports import ModelRequest, Retry
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.messages import Completion, Message, Reasoning, Usage
-from autogen_nb.models.anthropic.anthropic_model import AnthropicModel
-from autogen_nb.models.anthropic.messages_api import messages_body
+from autogen_nb.models.anthropic.anthropic_model import AnthropicModel, messages_body
 from tests.models.asking import HELLO, error_of
 from tests.models.fake_anthropic import KEY, FakeAnthropic, Reply, text
 

@@ -14,8 +14,7 @@ from autogen_nb.models.client_types import UserMessage
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.cache import Cache, Cached
-from autogen_nb.models.wrappers.recording import Recording
-from autogen_nb.models.wrappers.replay import ReplayModel
+from autogen_nb.models.wrappers.recording import Recording, ReplayModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models.asking import HELLO, a_complete
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.response_format import on_the_wire
+from autogen_nb.models.config.model_selection import on_the_wire
 
 T = TypeVar("T")
 

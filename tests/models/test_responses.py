@@ -27,8 +27,7 @@ from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.openai.responses import ResponseAccumulator
 from autogen_nb.models.remote.adjustments import CHAT_ONLY
 from autogen_nb.models.wrappers.cache import Cache, Cached
-from autogen_nb.models.wrappers.recording import Recording
-from autogen_nb.models.wrappers.replay import ReplayModel
+from autogen_nb.models.wrappers.recording import Recording, ReplayModel
 from autogen_nb.teams import RoundRobinGroupChat
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from autogen_nb.testing.fake_responses import response_events

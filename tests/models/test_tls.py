@@ -10,8 +10,8 @@ import httpx2
 import pytest
 
 from autogen_nb.errors import ConfigError, ModelUnavailable
-from autogen_nb.models.config.certificates import trusted_certificates
 from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.remote.clients import trusted_certificates
 from autogen_nb.testing import FakeOpenAI
 from tests.models.asking import a_ask
 from tests.models.tls import Authority, in_tls, made

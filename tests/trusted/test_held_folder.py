@@ -8,7 +8,7 @@ import pytest
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.functions_module import FunctionsModule
 from autogen_nb.models.client_types import Image
-from autogen_nb.models.wrappers.replay import ReplayModel
+from autogen_nb.models.wrappers.recording import ReplayModel
 from autogen_nb.trusted.held_folder import HeldFolder
 
 

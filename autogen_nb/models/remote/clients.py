@@ -4,17 +4,18 @@ The first request imports the library, in a thread.
 """
 
 import asyncio
+import os
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary, finalize
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.address import basic_auth, is_loopback, login_of, without_login
-from autogen_nb.models.config.certificates import trusted_certificates
 from autogen_nb.models.prices import is_listed_at, price_at
 from autogen_nb.models.remote.server_errors import Server
 
@@ -107,3 +108,26 @@ def _close_soon(clients_by_loop: _ClientsByLoop) -> None:
         for _, closer in clients.values():
             if not loop.is_closed():
                 loop.call_soon_threadsafe(loop.create_task, closer.aclose())
+
+
+_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+
+
+def trusted_certificates(ca_bundle: str | PathLike[str] | None = None) -> ssl.SSLContext:
+    """The TLS context with the certificates of `ca_bundle`, else of the environment, else of the system."""
+    sources = {"ca_bundle": ca_bundle, **{name: os.environ.get(name) for name in _VARIABLES}}
+    name, location = next(((name, each) for name, each in sources.items() if each), ("", None))
+    if location is None:
+        import truststore
+
+        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    # OpenSSL accepts several folders in one string.
+    if name != "ca_bundle" and any(Path(part).is_dir() for part in str(location).split(os.pathsep)):
+        return ssl.create_default_context(capath=str(location))
+    try:
+        return ssl.create_default_context(cafile=str(Path(location).expanduser()))
+    except ssl.SSLError:
+        reason = "holds no certificates in PEM form"
+    except (OSError, TypeError, ValueError, RuntimeError) as error:
+        reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    raise ConfigError(f"{name} {str(location)!r} {reason}; name a file of trusted certificates, in PEM form")
