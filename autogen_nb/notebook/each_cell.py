@@ -35,8 +35,9 @@ from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import AbsentPerson, Person
 from autogen_nb.notebook.cell_model import choose_model
 from autogen_nb.notebook.notebook import CellStage
-from autogen_nb.notebook.rendering import chat_html, styles, tables_html
-from autogen_nb.notebook.view.slots import Content, Slot
+from autogen_nb.notebook.rendering import chat_html, styles
+from autogen_nb.notebook.rendering.chat_html import Content
+from autogen_nb.notebook.view.slots import Slot
 from autogen_nb.run import heartbeat
 from autogen_nb.settings import OPTIONS, Settings
 from autogen_nb.views import in_words
@@ -127,7 +128,7 @@ class RowsTable:
             ]
             for row in rows
         ]
-        return tables_html.table(names, cells, kind="each")
+        return chat_html.table(names, cells, kind="each")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from autogen_nb.notebook import resuming, variable_choice
 from autogen_nb.notebook.asking.person import UNDO
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage, Notebook
-from autogen_nb.notebook.rendering.tables_html import table
+from autogen_nb.notebook.rendering.chat_html import table
 from autogen_nb.sessions.session import Session
 from autogen_nb.views import in_words
 from autogen_nb.views.plain_view import PlainCellView

@@ -11,7 +11,7 @@ from autogen_nb.core.policy import effect_targets
 from autogen_nb.core.text.reasoning import split_unopened
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering.frames import document
-from autogen_nb.notebook.rendering.highlighting import code_html
+from autogen_nb.notebook.rendering.markdown import code_html
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.sanitize import clean_html
 

@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.notebook.rendering import mime
-from autogen_nb.notebook.rendering.highlighting import code_html
-from autogen_nb.notebook.rendering.markdown import LONGEST, markdown
+from autogen_nb.notebook.rendering.chat_html import Content
+from autogen_nb.notebook.rendering.markdown import LONGEST, code_html, markdown
 from autogen_nb.notebook.rendering.mime import safe
-from autogen_nb.notebook.rendering.sanitize import clean_html
-from autogen_nb.notebook.rendering.tex import harmless
-from autogen_nb.notebook.view.slots import Content, Slots, merged
+from autogen_nb.notebook.rendering.sanitize import clean_html, harmless_tex
+from autogen_nb.notebook.view.slots import Slots, merged
 from tests.driven import in_process
 from tests.notebook.corpus import DANGEROUS_TEX, HOSTILE
 from tests.notebook.markup import code_of, live_tex, problems, text_of
@@ -58,7 +57,7 @@ def test_very_long_text_is_shown_as_it_is() -> None:
     ],
 )  # fmt: skip
 def test_whatever_acts_or_sprawls_does_not(tex: str) -> None:
-    assert not harmless(tex)
+    assert not harmless_tex(tex)
 
 
 languages = st.sampled_from(["python", "sh", "json", "sql", "html", "c++", "", "no such language", "Python"])
@@ -113,7 +112,7 @@ def test_colours_of_a_styled_table_move_into_its_cells() -> None:
 
 FIRST_IN_THREADS = """
 import sys, threading
-from autogen_nb.notebook.rendering.highlighting import code_html
+from autogen_nb.notebook.rendering.markdown import code_html
 sys.setswitchinterval(1e-6)
 threads = [threading.Thread(target=code_html, args=("x = 1", "python")) for _ in range(4)]
 for thread in threads: thread.start()

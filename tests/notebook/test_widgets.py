@@ -3,8 +3,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.notebook.rendering.mime import safe
-from autogen_nb.notebook.rendering.widget_html import static_form
-from autogen_nb.notebook.rendering.widget_state import VIEW
+from autogen_nb.notebook.rendering.widgets import VIEW, static_form
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python

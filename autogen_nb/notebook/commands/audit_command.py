@@ -26,7 +26,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, argument, command
-from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
+from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
 
 _NOT_RUN = "not run yet"
 
@@ -62,22 +62,24 @@ async def audit(context: CommandContext, chat: str | None, *, sent: bool) -> Non
     context.show((requests_table if sent else decisions_table)(log, conversation.name))
 
 
-def decisions_table(log: Iterable[Recorded], chat: str) -> DisplayData:
+def decisions_table(log: Iterable[Recorded], chat: str) -> Content:
     rows = [(str(number), *astuple(row)) for number, row in enumerate(decisions(log), 1)]
     if not rows:
-        return line(f"Nothing was asked in chat `{chat}`, and no code ran.")
+        return note_display(f"Nothing was asked in chat `{chat}`, and no code ran.")
     heads = ("#", "agent", "question", "reasons", "answer", "by", "result", "code")
     return table(heads, rows, kind="audit", numbers={"#"}, code={"code"})
 
 
-def requests_table(log: Iterable[Recorded], chat: str) -> DisplayData:
+def requests_table(log: Iterable[Recorded], chat: str) -> Content:
     rows = [(str(number), *astuple(row)) for number, row in enumerate(requests(log), 1)]
     if not rows:
-        return line(f"Nothing went to a model in chat `{chat}`.")
+        return note_display(f"Nothing went to a model in chat `{chat}`.")
     heads = ("#", "agent", "for", "host", "model", "new content")
     return stacked(
         table(heads, rows, kind="audit", numbers={"#"}, code={"new content"}),
-        line("Each request also contains the agent's instructions, its tools and the conversation's earlier messages."),
+        note_display(
+            "Each request also contains the agent's instructions, its tools and the conversation's earlier messages."
+        ),
     )
 
 

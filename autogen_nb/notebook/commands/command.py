@@ -20,8 +20,7 @@ from autogen_nb import run
 from autogen_nb.errors import ConfigError
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage, Notebook
-from autogen_nb.notebook.rendering import tables_html
-from autogen_nb.notebook.rendering.tables_html import DisplayData
+from autogen_nb.notebook.rendering.chat_html import Content, note_display
 from autogen_nb.settings import Settings
 
 T = TypeVar("T")
@@ -61,12 +60,12 @@ class CommandContext:
         return chat
 
     def say(self, text: str, *, kind: str = "note") -> None:
-        self.show(tables_html.line(text, kind=kind))
+        self.show(note_display(text, kind=kind))
 
     def write(self, *lines: str) -> None:
         print(*lines, sep="\n")  # noqa: T201  # the command's output
 
-    def show(self, displayed: DisplayData) -> None:
+    def show(self, displayed: Content) -> None:
         data, metadata = displayed
         publisher: Any = self.shell.display_pub
         publisher.publish(data=data, metadata=metadata)

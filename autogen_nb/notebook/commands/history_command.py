@@ -8,7 +8,7 @@ from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.events import Said, completion_of
 from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, command
 from autogen_nb.notebook.conversations import NotebookConversation
-from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
+from autogen_nb.notebook.rendering.chat_html import Content, note_display, table
 from autogen_nb.sessions import listing
 from autogen_nb.views.in_words import dollars, shortened
 
@@ -34,7 +34,7 @@ async def usage(context: CommandContext) -> None:
     context.show(_usage(conversations))
 
 
-def _chats(conversations: Iterable[NotebookConversation], teams: Mapping[str, BaseGroupChat]) -> DisplayData:
+def _chats(conversations: Iterable[NotebookConversation], teams: Mapping[str, BaseGroupChat]) -> Content:
     rows = []
     for chat in conversations:
         if not chat.runs:
@@ -47,11 +47,11 @@ def _chats(conversations: Iterable[NotebookConversation], teams: Mapping[str, Ba
     for name, team in teams.items():
         rows.append((name, "", "", f"a team of {len(team.participants)}, {len(team.messages)} messages", "", ""))
     if not rows:
-        return line("This notebook has no chats.")
+        return note_display("This notebook has no chats.")
     return table(("chat", "cells", "last change", "state", "first task", "files"), rows, kind="chats", numbers=_NUMBERS)
 
 
-def _history(chat: NotebookConversation) -> DisplayData:
+def _history(chat: NotebookConversation) -> Content:
     rows = [
         (str(number), listing.time_of(at), event.sender, shortened(event.message.text, _LENGTH))
         for number, run in enumerate(chat.session.runs if chat.runs else (), 1)
@@ -59,11 +59,11 @@ def _history(chat: NotebookConversation) -> DisplayData:
         if isinstance(event, Said)
     ]
     if not rows:
-        return line(f"Chat `{chat.name}` has no messages.")
+        return note_display(f"Chat `{chat.name}` has no messages.")
     return table(("cell", "time", "from", "message"), rows, kind="history", numbers=_NUMBERS)
 
 
-def _usage(conversations: Iterable[NotebookConversation]) -> DisplayData:
+def _usage(conversations: Iterable[NotebookConversation]) -> Content:
     """Shows the tokens and cost of models' replies, except cached ones; an unknown price adds nothing to the cost."""
     sums: dict[tuple[str, int, str], list[float]] = defaultdict(lambda: [0, 0, 0.0, 0])
     for chat in conversations:
@@ -77,7 +77,7 @@ def _usage(conversations: Iterable[NotebookConversation]) -> DisplayData:
                     entry[2] += reply.cost or 0.0
                     entry[3] += reply.cost is not None
     if not sums:
-        return line("No model has replied in this notebook.")
+        return note_display("No model has replied in this notebook.")
     rows = [
         (chat, str(cell), model, f"{replies:,}", f"{tokens:,}", dollars(cost) if known else "unknown")
         for (chat, cell, model), (replies, tokens, cost, known) in sums.items()

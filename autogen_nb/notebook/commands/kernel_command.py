@@ -9,7 +9,7 @@ from autogen_nb.kernels.transfer.variable_transfer import printable
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, CommandContext, argument, command
 from autogen_nb.notebook.conversations import NotebookConversation
-from autogen_nb.notebook.rendering.tables_html import table
+from autogen_nb.notebook.rendering.chat_html import table
 from autogen_nb.views.in_words import duration
 
 _STOPPED = "The kernel was ended by the person; its variables are lost."

@@ -17,7 +17,7 @@ from autogen_nb.notebook.asking.person import AbsentPerson, ModelForm
 from autogen_nb.notebook.commands.command import CommandContext, argument, command
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.notebook import Notebook
-from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
+from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
 from autogen_nb.run import engine
 
 _MOST_MODELS = 50
@@ -77,7 +77,7 @@ def form_for(name: str | None, url: str | None, initial: ModelConnection) -> Mod
     return ModelForm(head, replace(initial, model=name) if name else initial, offline=False, stop="Change nothing")
 
 
-def model_table(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -> DisplayData:
+def model_table(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -> Content:
     remarks = [first, setting.recall(environ), setting.drop_if_replaced(environ)]
     rows = setting.rows(environ)
     if failure := setting.failure_of(setting.choose(None, environ)):
@@ -87,11 +87,11 @@ def model_table(setting: ModelSetting, environ: Mapping[str, str], first: str = 
     else:
         remarks.append(_WAYS if rows else _NO_MODEL)
     parts = [table(("what", "is", "by"), rows, kind="model")] if rows else []
-    parts += [line(visible(remark), kind="model") for remark in remarks if remark]
+    parts += [note_display(visible(remark), kind="model") for remark in remarks if remark]
     return stacked(*parts)
 
 
-def list_models(notebook: Notebook, environ: Mapping[str, str], servers: LocalServers) -> DisplayData:
+def list_models(notebook: Notebook, environ: Mapping[str, str], servers: LocalServers) -> Content:
     form_connection = notebook.model_setting.form_connection
     models = known_models("" if form_connection else notebook.defaults.model, form_connection, environ)
     here = servers.listening()
@@ -103,7 +103,7 @@ def list_models(notebook: Notebook, environ: Mapping[str, str], servers: LocalSe
         for name in server.models
     ]
     rows += [row for listing in engine.call(models_of_keys(environ)) for row in _provider_rows(*listing, environ)]
-    hint = line(visible(_list_hint(here, configured=bool(models))))
+    hint = note_display(visible(_list_hint(here, configured=bool(models))))
     return stacked(table(("model", "host", "source"), rows, kind="models"), hint)
 
 

@@ -9,7 +9,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import SavedRule
 from autogen_nb.notebook.asking.person import REVOKE
 from autogen_nb.notebook.commands.command import YES, CommandContext, argument, command
-from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
+from autogen_nb.notebook.rendering.chat_html import Content, note_display, table
 
 _EXAMPLE = "network api.example.org"
 _ALL = "`%autogen rules` lists them"
@@ -55,9 +55,9 @@ async def clear_rules(context: CommandContext, *, yes: bool) -> None:
         stage.view.note(f"Revoked {count}.")
 
 
-def _list(saved: Sequence[SavedRule]) -> DisplayData:
+def _list(saved: Sequence[SavedRule]) -> Content:
     if not saved:
-        return line(f"There are no rules. `%autogen rules add {_EXAMPLE}` makes one.")
+        return note_display(f"There are no rules. `%autogen rules add {_EXAMPLE}` makes one.")
     rows = [
         (
             str(number),

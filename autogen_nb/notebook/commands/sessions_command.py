@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from autogen_nb.notebook.commands.command import CommandContext, argument, command
 from autogen_nb.notebook.commands.show_command import show_runs
-from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
+from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
 from autogen_nb.notebook.view.notebook_view import cell_view
 from autogen_nb.sessions import listing
 
@@ -44,8 +44,8 @@ async def remove(context: CommandContext, names: Sequence[str]) -> None:
     context.say(f"Removed: {', '.join(removed)}.")
 
 
-def _listed(rows: Sequence[Sequence[str]], note: str = "") -> DisplayData:
+def _listed(rows: Sequence[Sequence[str]], note: str = "") -> Content:
     if not rows:
-        return line("No sessions are stored.")
+        return note_display("No sessions are stored.")
     shown = table(listing.HEADS, rows, kind="sessions", numbers={"cells"})
-    return stacked(shown, line(note)) if note else shown
+    return stacked(shown, note_display(note)) if note else shown

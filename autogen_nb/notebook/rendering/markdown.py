@@ -1,20 +1,104 @@
 """Renders a model's Markdown as inert HTML: none of the model's own HTML, no images, and links only to web and mail.
 
 There are two layers. markdown-it, with HTML disabled, writes the markup. Then nh3 removes all tags and attributes but
-those of `sanitize.nh3_arguments`, and all styles but those of this module.
+those of `sanitize.nh3_arguments`, and all styles but those of this module. Code is highlighted by Pygments, and every
+character of its source is shown.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from autogen_nb.core.text.code_blocks import with_fences
-from autogen_nb.core.text.visible_text import encodable
-from autogen_nb.notebook.rendering import styles, tex
-from autogen_nb.notebook.rendering.escaping import WEB_OR_MAIL, escape_plain, escape_text
-from autogen_nb.notebook.rendering.highlighting import code_html
-from autogen_nb.notebook.rendering.sanitize import nh3_arguments
+from autogen_nb.core.text.visible_text import encodable, visible
+from autogen_nb.notebook.rendering import styles
+from autogen_nb.notebook.rendering.sanitize import (
+    LONGEST_FORMULA,
+    WEB_OR_MAIL,
+    escape_plain,
+    escape_text,
+    harmless_tex,
+    nh3_arguments,
+)
+from autogen_nb.views.in_words import shortened
+
+_LONGEST_CODE = 20_000
+"""The maximum length of highlighted code; lexing longer code would cause a delay."""
+
+# Models can only choose these languages, because some of Pygments' lexers never end on crafted text.
+_LEXERS = frozenset(
+    "sh bash shell console powershell json yaml toml ini sql r julia javascript js typescript ts html xml css "
+    "c cpp c++ java go rust diff docker dockerfile make pycon tex python".split()
+)
+_PYTHON = frozenset({"py", "python3", "ipython", "ipython3", "jupyter"})
+# The time of Pygments' Python lexer grows with the square of the length of white space.
+_GAP = re.compile(r"\s{1000}")
+_STYLES: dict[str, str] = {
+    "Token.Keyword.Type": "builtin",
+    "Token.Keyword": "keyword",
+    "Token.Operator.Word": "keyword",
+    "Token.Operator": "operator",
+    "Token.Literal.String": "string",
+    "Token.Literal.Number": "number",
+    "Token.Comment.Preproc": "meta",
+    "Token.Comment": "comment",
+    "Token.Name.Function": "def",
+    "Token.Name.Class": "def",
+    "Token.Name.Builtin": "builtin",
+    "Token.Name.Exception": "builtin",
+    "Token.Name.Decorator": "meta",
+    "Token.Name.Tag": "keyword",
+    "Token.Name.Attribute": "property",
+}
+_MARKED = re.compile(r"(\[U\+[0-9A-F]{4,6}\])")
+
+
+def code_html(source: str, language: str) -> str:
+    """Returns code as HTML; deceptive characters appear as codes such as ``[U+202E]``."""
+    shown = visible(source.replace("\r\n", "\n"))
+    inner = ""
+    for name, text in _pieces(shown, language):
+        html = escape_plain(text)
+        if shown != source:
+            html = _MARKED.sub(rf'<span style="{styles.DISGUISED}">\1</span>', html)
+        inner += f'<span style="{styles.CODE_STYLES[name]}">{html}</span>' if name else html
+    return f'<pre style="{styles.PRE}"><code style="{styles.PRE_CODE}">{inner}</code></pre>'
+
+
+def _pieces(source: str, language: str) -> Iterable[tuple[str, str]]:
+    """Splits the source into pairs of a style's name ("" for none) and text."""
+    language = "python" if language.lower() in _PYTHON else language.lower()
+    if language not in _LEXERS or len(source) > _LONGEST_CODE or _GAP.search(source):
+        return [("", source)]
+    pieces = [(_style(kind), text) for _, kind, text in _lexer(language).get_tokens_unprocessed(source)]
+    runs = [(name, "".join([text for _, text in run])) for name, run in groupby(pieces, key=itemgetter(0))]
+    return runs if "".join([text for _, text in runs]) == source else [("", source)]
+
+
+@cache
+def _style(kind: Any) -> str:
+    names = (_STYLES.get(str(ancestor)) for ancestor in reversed(kind.split()))
+    return next((name for name in names if name), "")
+
+
+@cache
+def _lexer(language: str) -> Any:
+    from pygments.lexer import inherit
+    from pygments.lexers import get_lexer_by_name
+
+    # A lookup by name in `pygments.lexers` may fail while another thread imports the module.
+    from pygments.lexers.python import PythonLexer
+    from pygments.token import Comment
+
+    # Pygments has no types.
+    class NotebookLexer(PythonLexer):  # type: ignore[misc]
+        tokens: ClassVar = {"root": [(r"^[ \t]*[%!]{1,2}[A-Za-z].*", Comment.Preproc), inherit]}
+
+    return NotebookLexer() if language == "python" else get_lexer_by_name(language)
+
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -31,7 +115,7 @@ _LONG = 25
 
 
 def _between(opener: str, closer: str) -> str:
-    return rf"{opener}(?!{closer})[^`]{{1,{tex.LONGEST}}}?{closer}"
+    return rf"{opener}(?!{closer})[^`]{{1,{LONGEST_FORMULA}}}?{closer}"
 
 
 _FORMULA = re.compile(
@@ -42,7 +126,7 @@ _FORMULA = re.compile(
             _between(r"\\\[", r"\\\]"),
             _between(r"\\begin\{([A-Za-z]+\*?)\}", r"\\end\{\1\}"),
             # Pandoc's rule: "from $5 to $10" contains no formula.
-            rf"\$(?![\s$])[^`$]{{1,{tex.LONGEST}}}(?<![\s\\])\$(?![\d$])",
+            rf"\$(?![\s$])[^`$]{{1,{LONGEST_FORMULA}}}(?<![\s\\])\$(?![\d$])",
         )
     )
 )
@@ -114,7 +198,7 @@ def _renderer_class() -> "type[RendererProtocol]":  # noqa: C901  # one method f
 
         def formula(self, tokens: "Sequence[Token]", idx: int, *_: object) -> str:
             source = tokens[idx].content
-            return f"<span>{escape_plain(source)}</span>" if tex.harmless(source) else escape_text(source)
+            return f"<span>{escape_plain(source)}</span>" if harmless_tex(source) else escape_text(source)
 
         def link_open(self, tokens: "Sequence[Token]", idx: int, _options: object, env: Any) -> str:
             env["link"] = target = str(tokens[idx].attrs.get("href", ""))
@@ -162,16 +246,12 @@ def _link_start(target: str) -> str:
 def _link_end(target: str) -> str:
     if WEB_OR_MAIL.match(target):
         return "</a>"
-    return escape_text(f" ({_shortened(target)})") if target else ""
+    return escape_text(f" ({shortened(target, _SHOWN_TARGET)})") if target else ""
 
 
 def _image_in_words(image: "Token", source: str) -> str:
     alt = "".join(child.content for child in image.children or () if not child.children)
     host = _HOST.match(source)
-    origin = host[1].lower() if host else "" if source.lower().startswith("data:") else _shortened(source)
+    origin = host[1].lower() if host else "" if source.lower().startswith("data:") else shortened(source, _SHOWN_TARGET)
     label = ", ".join(filter(None, (alt, origin)))
     return escape_text(f"[image: {label}]" if label else "[image]")
-
-
-def _shortened(target: str) -> str:
-    return target if len(target) <= _SHOWN_TARGET else target[:_SHOWN_TARGET] + "\u2026"

@@ -16,10 +16,9 @@ from autogen_nb.core.text.execution_report import joined_text
 from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_base64, image_bytes, pixels
 from autogen_nb.core.text.terminal_text import only_colours
 from autogen_nb.core.text.visible_text import encodable
-from autogen_nb.notebook.rendering import tex
 from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted
 from autogen_nb.notebook.rendering.markdown import markdown
-from autogen_nb.notebook.rendering.sanitize import clean_html, text_of
+from autogen_nb.notebook.rendering.sanitize import clean_html, harmless_tex, text_of
 from autogen_nb.views.in_words import bounded, embedded_picture, picture_in_words
 
 TEXT_LIMIT = 1_000_000
@@ -112,7 +111,7 @@ def _safe_form(mime: str, value: object) -> tuple[Any, str]:
         case "text/markdown":
             return markdown(text), ""
         case "text/latex":
-            return (encodable(text) if tex.harmless(text) else None), ""
+            return (encodable(text) if harmless_tex(text) else None), ""
         case "image/svg+xml":
             return _svg_image(text), ""
         case "application/json":

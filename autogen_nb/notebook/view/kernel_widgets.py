@@ -1,7 +1,8 @@
 """The widgets of an agent's kernel, live in the page.
 
-1. The notebook's own kernel has a copy of each widget, with a checked state (`widget_state.py`), so that front ends,
-   reloads and saved notebooks need no special support. The copy forwards the page's messages to the agent's kernel.
+1. The notebook's own kernel has a copy of each widget, with a checked state (`rendering/widgets.py`), so that front
+   ends, reloads and saved notebooks need no special support. The copy forwards the page's messages to the agent's
+   kernel.
 2. Changes go to the page together, eight times a second. While a cell blocks the thread, the cell's view calls `flush`.
 3. When the code has ended, HTML with the last state replaces a widget. If a widget of the kernel has controls, all
    widgets stay, each with the HTML below it.
@@ -18,8 +19,7 @@ from ipywidgets import Widget
 
 from autogen_nb.kernels.widget_comms import WidgetComms
 from autogen_nb.notebook.rendering.chat_html import bundle, script
-from autogen_nb.notebook.rendering.widget_html import has_controls, static_form
-from autogen_nb.notebook.rendering.widget_state import VIEW, Model, model_of, safe_state
+from autogen_nb.notebook.rendering.widgets import VIEW, Model, has_controls, model_of, safe_state, static_form
 from autogen_nb.notebook.view.slots import NOTHING, Slot
 from autogen_nb.outputs import Output
 

@@ -1,7 +1,7 @@
 """Shows a chat as the outputs of a cell while it runs.
 
 1. Each message, decision and code output is a lasting output that is readable without a kernel.
-2. Below them is the foot with the status or a panel (`footed_view.py`).
+2. Below them is the foot with the status or a panel (`slots.py`).
 3. Streams are updated at most eight times a second.
 """
 
@@ -46,9 +46,9 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock, Completion
 from autogen_nb.notebook.rendering import chat_html, styles
+from autogen_nb.notebook.rendering.chat_html import Content
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
-from autogen_nb.notebook.view.footed_view import FootedView
 from autogen_nb.notebook.view.messages import (
     CodeMessage,
     FunctionCallsOutput,
@@ -58,7 +58,7 @@ from autogen_nb.notebook.view.messages import (
     render_effects,
 )
 from autogen_nb.notebook.view.run_outputs import RunOutputs
-from autogen_nb.notebook.view.slots import CellLibraries, Content, Publish, Slot, publish_here
+from autogen_nb.notebook.view.slots import CellLibraries, FootedView, Publish, Slot, publish_here
 from autogen_nb.sessions import script
 from autogen_nb.settings import Show
 from autogen_nb.views import decisions, in_words, status

@@ -16,11 +16,16 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.models.config.model_connection import ModelConnection
-from autogen_nb.notebook.asking.panels.code_panels import ApprovalPanel, MessageOrCodePanel
-from autogen_nb.notebook.asking.panels.effect_questions import EffectQuestions
 from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
 from autogen_nb.notebook.asking.panels.panel import YOU, Panel, Unanswered
-from autogen_nb.notebook.asking.panels.word_panels import ChoicePanel, CodeInputPanel, MessagePanel
+from autogen_nb.notebook.asking.panels.question_panels import (
+    ApprovalPanel,
+    ChoicePanel,
+    CodeInputPanel,
+    EffectQuestions,
+    MessageOrCodePanel,
+    MessagePanel,
+)
 from autogen_nb.notebook.asking.person import Choice, ChoiceButton, ModelForm
 from autogen_nb.notebook.view.notebook_view import NotebookView
 

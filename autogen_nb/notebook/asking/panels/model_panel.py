@@ -12,7 +12,7 @@ from autogen_nb.models.config.address import checked_base, host_of, revealed, sh
 from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.models.config.providers import PROVIDERS, provider_named
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
-from autogen_nb.notebook.asking.panels import widget_parts
+from autogen_nb.notebook.asking.panels import panel
 from autogen_nb.notebook.asking.panels.panel import Panel
 from autogen_nb.notebook.asking.person import (
     ModelForm,
@@ -40,25 +40,25 @@ class ModelPanel(Panel):
         self._stored = form.initial
         self._check: Future[CheckedConnection] | None = None
         names = [provider.name for provider in PROVIDERS]
-        self._provider = widget_parts.menu("Provider", names, self._fill_in, first="another server")
+        self._provider = panel.menu("Provider", names, self._fill_in, first="another server")
         url = shown_url(form.initial.base_url or "")
-        self._url = widget_parts.field(widgets.Text, "Base URL", hint="http://localhost:11434/v1", value=url, wide=True)
+        self._url = panel.field(widgets.Text, "Base URL", hint="http://localhost:11434/v1", value=url, wide=True)
         hint = _STORED_KEY if form.initial.api_key else "sk-…"
-        self._key = widget_parts.field(widget_parts.Secret, "API key", hint=hint, name="API key, kept in memory only")
-        self._model = widget_parts.field(
+        self._key = panel.field(panel.Secret, "API key", hint=hint, name="API key, kept in memory only")
+        self._model = panel.field(
             widgets.Text, "Model", hint="the model's name on the server", value=form.initial.model
         )
-        self._keep = widget_parts.checkbox(_KEEP, checked=False)
+        self._keep = panel.checkbox(_KEEP, checked=False)
         for field in (self._url, self._key, self._model):
-            widget_parts.on_enter(field, self._begin)
+            panel.on_enter(field, self._begin)
         self._use = self.button("Use this server", self._begin, hint="Test the server, then use it", style="primary")
         self._cancel = self.button("Cancel", self._give_up, hint="Do not wait for the server")
-        self._actions = widget_parts.row(self._use)
-        self._status = widget_parts.html("")
+        self._actions = panel.row(self._use)
+        self._status = panel.html("")
         self._choices = widgets.VBox()
         stop = self.button("Stop", lambda: self.answer(None), hint=form.stop)
         rows = [
-            widget_parts.titled_row(
+            panel.titled_row(
                 "A provider, or a server that speaks OpenAI's API; a local one often needs no key. "
                 "The key is sent only to this address, and never reaches the agent's kernel. The address and the model "
                 "are remembered, the key is not.",
@@ -76,9 +76,9 @@ class ModelPanel(Panel):
                 hint="Run the task with the built-in analysis",
             )
             text = "Or `offline`: no language model, but a fixed analysis of a table. Nothing leaves this machine."
-            rows.append(widget_parts.titled_row(text, offline, stop))
+            rows.append(panel.titled_row(text, offline, stop))
         else:
-            rows.append(widget_parts.row(stop))
+            rows.append(panel.row(stop))
         self.show(*rows)
         self._widgets += (self._use, self._cancel)
         if form.only_key:
@@ -147,7 +147,7 @@ class ModelPanel(Panel):
 
         # The key belongs to the address that the person accepts with the button.
         button = self.button(f"Use {url}", take, hint="Ask the server at this address", style="primary")
-        self._choices.children = (widget_parts.row(button),)
+        self._choices.children = (panel.row(button),)
 
     def _show_result(self, check: "Future[CheckedConnection]", connection: ModelConnection) -> None:
         # The result of an earlier check may arrive after the fields have changed.
@@ -167,10 +167,10 @@ class ModelPanel(Panel):
     def _offer(self, models: Sequence[str]) -> None:
         previous, self._choices.children = self._choices.children, ()
         for widget in previous:
-            widget_parts.close(widget)
+            panel.close(widget)
         if models:
             fill_in = partial(setattr, self._model, "value")
-            self._choices.children = (widget_parts.choices("Its models", models, fill_in),)
+            self._choices.children = (panel.choices("Its models", models, fill_in),)
 
     def _give_up(self) -> None:
         self._loop.call_soon_threadsafe(self._stop_asking)

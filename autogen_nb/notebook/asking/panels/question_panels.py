@@ -1,0 +1,392 @@
+"""Panels that ask about messages, code and its effects.
+
+All open questions of running code are in one panel:
+
+1. When a question arrives or ends, a new panel replaces the old one; clicks in the old panel are ignored.
+2. A panel with an open form stays when a question arrives. It closes when the code no longer waits for the answer.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import ipywidgets as widgets
+
+from autogen_nb.core.chats.human_input import EXIT, PROMPT_START
+from autogen_nb.core.policy.rules import proposed_rules
+from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    EffectAsked,
+    HumanInputAsked,
+    HumanInputGiven,
+)
+from autogen_nb.messages import CodeBlock
+from autogen_nb.notebook.asking.panels import panel
+from autogen_nb.notebook.asking.panels.panel import YOU, Panel
+from autogen_nb.notebook.asking.person import ChoiceButton
+from autogen_nb.notebook.rendering import chat_html
+from autogen_nb.views import in_words
+
+_EMPTY = {"auto": "the agents go on", "send": "an empty message is sent"}
+
+
+class MessagePanel(Panel):
+    def __init__(self, question: HumanInputAsked) -> None:
+        text = _message_question(question)
+        super().__init__(text, "".join(map(chat_html.question, text.splitlines())))
+        area = panel.area("Another answer" if question.choices else f"Your message to {question.peer}", rows=3)
+        others = [
+            self.button("Send", lambda: self._say(area.value), hint="Send what you have written", style="primary")
+        ]
+        # If an empty message ends the chat, "Continue" would do the same as "Exit".
+        if question.empty_means != "stop":
+            others.append(
+                self.button("Continue", lambda: self._say(""), hint=f"Say nothing: {_EMPTY[question.empty_means]}")
+            )
+        others.append(self.button("Exit", lambda: self._say(EXIT), hint="End the chat"))
+        choices = [
+            panel.with_wrapped_text(self.button(choice, partial(self._say, choice), hint="Answer this"))
+            for choice in question.choices
+        ]
+        self.show(*([panel.row(*choices)] if choices else []), area, panel.row(*others))
+
+    def _say(self, text: str) -> None:
+        self.answer(HumanInputGiven(text, by=YOU))
+
+
+def _message_question(question: HumanInputAsked) -> str:
+    prompt = question.prompt.strip().removesuffix(":").rstrip()
+    is_default = prompt.startswith(PROMPT_START) or not any(map(str.isalnum, prompt))
+    return f"Your turn: a message to {question.peer}?" if is_default and not question.by_tool else prompt
+
+
+class CodeInputPanel(Panel):
+    def __init__(self, question: CodeInputAsked) -> None:
+        prompt = in_words.shortened(question.prompt).rstrip(" :")
+        what = "a password" if question.password else "input"
+        text = f"The running code waits for {what}{f': {prompt}' if prompt else ''}"
+        super().__init__(text)
+        kind, label = (panel.Secret, "Password") if question.password else (widgets.Text, "Input")
+        hint = "Goes only to the code, and is not stored" if question.password else "Goes to the code"
+        self._field = panel.field(kind, label, hint=hint, name=text, wide=True)
+        panel.on_enter(self._field, self._send)
+        send = self.button("Send", self._send, hint="Give this to the code", style="primary")
+        end = self.button("End of input", lambda: self._give_text(None), hint="The code gets an EOFError")
+        self.show(panel.row(self._field, send, end))
+
+    def _send(self) -> None:
+        text, self._field.value = self._field.value, ""
+        self._give_text(text)
+
+    def _give_text(self, text: str | None) -> None:
+        self.answer(CodeInputGiven(text, by=YOU))
+
+
+class ChoicePanel(Panel):
+    def __init__(self, question: str, choices: Sequence[ChoiceButton]) -> None:
+        super().__init__(question, "".join(map(chat_html.question, question.splitlines())))
+        buttons = [
+            self.button(text, partial(self.answer, answer), hint=hint, style=style)
+            for text, answer, hint, style in choices
+        ]
+        self.show(panel.row(*buttons))
+
+
+_RULES_NOTICE = (
+    "Choose effects to allow without a question, in all notebooks. `%autogen rules` lists and revokes these rules."
+)
+_ONWARDS = "Run this and all later code of this cell without a question; the next cell asks again"
+
+
+class DecisionPanel(Panel):
+    """A panel with buttons and forms; `busy` means that a form has replaced the buttons."""
+
+    def __init__(self, text: str, code_html: str, effects: Iterable[Effect], *, dangerous: bool) -> None:
+        super().__init__(text, chat_html.question(text, dangerous=dangerous) + code_html)
+        self._rules = proposed_rules(effects)
+        self._dangerous = dangerous
+        self.busy = False
+        self._choices()
+
+    def _choices(self) -> widgets.Button:
+        raise NotImplementedError
+
+    def _ordered(
+        self, allow: widgets.Button, others: Iterable[widgets.Button], refuse: widgets.Button
+    ) -> list[widgets.Button]:
+        """Returns the buttons with the primary one first, which refuses what is dangerous."""
+        first, last = (refuse, allow) if self._dangerous else (allow, refuse)
+        first.button_style, last.button_style = "primary", "warning" if self._dangerous else ""
+        return [first, *others, last]
+
+    def _show_form(self, focused: widgets.Widget, *rows: widgets.Widget) -> None:
+        self.busy = True
+        self.show(*rows)
+        focused.focus()
+
+    def _back(self, hint: str = "Choose again") -> widgets.Button:
+        def choose_again() -> None:
+            self.busy = False
+            self._choices().focus()
+
+        return self.button("Back", choose_again, hint=hint)
+
+    def _ask_why(self, text: str, then: Callable[[str], None], *, hint: str) -> None:
+        reason = panel.field(widgets.Text, "Reason", hint="Why? The assistant reads it (may be empty)", wide=True)
+
+        def go() -> None:
+            then(reason.value.strip())
+
+        panel.on_enter(reason, go)
+        self._show_form(reason, panel.row(reason, self.button(text, go, hint=hint, style="primary"), self._back()))
+
+    def _always(self, text: str, then: Callable[[tuple[str, ...]], None]) -> list[widgets.Button]:
+        if not self._rules:
+            return []
+        hint = "Choose effects to allow without a question; the next step describes each rule"
+        return [self.button("Always allow …", lambda: self._offer_rules(text, then), hint=hint)]
+
+    def _offer_rules(self, text: str, then: Callable[[tuple[str, ...]], None]) -> None:
+        is_only_rule = len(self._rules) == 1
+        boxes = [panel.checkbox(rule.words[:1].upper() + rule.words[1:], checked=is_only_rule) for rule in self._rules]
+        complaint = panel.html(chat_html.line("Tick at least one, or go back.", tone="bad"))
+        complaint.layout.display = "none"
+
+        def accept() -> None:
+            rules = tuple(str(rule) for rule, box in zip(self._rules, boxes, strict=True) if box.value)
+            if rules:
+                then(rules)
+            else:
+                complaint.layout.display = None
+
+        notice = panel.html(chat_html.line(_RULES_NOTICE))
+        go = self.button(text, accept, hint="Accept what is ticked, and go on", style="primary")
+        self._show_form(boxes[0], notice, *boxes, panel.row(go, self._back()), complaint)
+
+
+class ApprovalPanel(DecisionPanel):
+    def __init__(self, approval: ApprovalAsked, text: str = "", *, of_row: bool = False) -> None:
+        self._approval = approval
+        self._of_row = of_row
+        # If there is only one block, the message above the panel already shows it; messages of a row are not shown.
+        code = chat_html.code(approval.block) if approval.total > 1 or of_row else ""
+        dangerous = any(effect.dangerous for effect in approval.effects)
+        super().__init__(text or approval_question(approval), code, approval.effects_for_rules, dangerous=dangerous)
+
+    def _choices(self) -> widgets.Button:
+        first, *others = self._code_buttons()
+        stop = self.button(
+            "Stop", lambda: self.answer(ApprovalGiven("stop", by=YOU)), hint="Do not run it, and end the chat"
+        )
+        self.show(panel.row(first, *others, stop))
+        return first
+
+    def _code_buttons(self) -> list[widgets.Button]:
+        text = "Run all rows from here" if self._of_row else "Run all from here"
+        onwards = self.button(text, lambda: self._run(onwards=True), hint=_ONWARDS)
+        run = self.button("Run", self._run, hint="Run the code as it is")
+        edit = self.button("Edit", self._edit, hint="Change the code before it runs")
+        skip = self.button("Skip", self._skip, hint="Do not run it, and tell the assistant why")
+        return [
+            *self._ordered(run, [edit], skip),
+            *([onwards] if self._approval.onwards else []),
+            *self._always("Allow and run", lambda rules: self._run(rules=rules)),
+        ]
+
+    def _run(self, *, code: str | None = None, rules: tuple[str, ...] = (), onwards: bool = False) -> None:
+        self.answer(ApprovalGiven("run", code=code, by=YOU, rules=rules, onwards=onwards))
+
+    def _edit(self) -> None:
+        area = panel.editor("The code to run", self._approval.block.code)
+        hint = "Run what is in the editor; the assistant sees what ran"
+        run = self.button("Run edited", lambda: self._run(code=area.value), hint=hint, style="primary")
+        self._show_form(area, area, panel.row(run, self._back("Leave the code as it was")))
+
+    def _skip(self) -> None:
+        self._ask_why(
+            "Skip",
+            lambda why: self.answer(ApprovalGiven("skip", reason=why, by=YOU)),
+            hint="Do not run the code, and go on",
+        )
+
+
+class MessageOrCodePanel(ApprovalPanel):
+    def __init__(self, peer: str, approval: ApprovalAsked) -> None:
+        self._area = panel.area(f"Your message to {peer} instead", rows=3)
+        super().__init__(approval, f"Your turn. {approval_question(approval)} Or a message to {peer} instead?")
+
+    def _choices(self) -> widgets.Button:
+        first, *others = self._code_buttons()
+        send = self.button("Send", self._send, hint="Send what you have written; the code does not run")
+        leave = self.button("Exit", lambda: self._say(EXIT), hint="Do not run the code, and end the chat")
+        self.show(panel.row(first, *others), self._area, panel.row(send, leave))
+        return first
+
+    def _send(self) -> None:
+        # An empty message would repeat the question.
+        if self._area.value:
+            self._say(self._area.value)
+        else:
+            self._area.focus()
+
+    def _say(self, text: str) -> None:
+        self.answer(HumanInputGiven(text, by=YOU))
+
+
+class EffectPanel(DecisionPanel):
+    def __init__(self, question: EffectAsked) -> None:
+        self.questions = (question,)
+        text = f"The running code waits: it {in_words.about(question.effect)} next. Allow it?"
+        code = CodeBlock("python", question.line.strip())
+        code_html = chat_html.code(code, label="at this line") if question.line else ""
+        super().__init__(text, code_html, (question.effect,), dangerous=question.effect.dangerous)
+
+    def _choices(self) -> widgets.Button:
+        allow = self.button("Allow", lambda: self._judge(allowed=True), hint="Let the code go on")
+        always = self._always("Allow from now on", lambda rules: self._judge(allowed=True, rules=rules))
+        deny = self.button("Deny", self._deny, hint="Raise PermissionError at that line, and tell the assistant why")
+        stop = self.button("Stop", lambda: self._judge(allowed=False, stop=True), hint="Deny it, and end the chat")
+        first, *others = self._ordered(allow, always, deny)
+        self.show(panel.row(first, *others, stop))
+        return first
+
+    def _deny(self) -> None:
+        self._ask_why(
+            "Deny",
+            lambda why: self._judge(allowed=False, reason=why),
+            hint="Raise PermissionError at that line, and go on",
+        )
+
+    def _judge(self, *, allowed: bool, reason: str = "", stop: bool = False, rules: tuple[str, ...] = ()) -> None:
+        self.answer(EffectJudged(allowed, reason, by=YOU, stop=stop, rules=rules))
+
+
+def approval_question(approval: ApprovalAsked) -> str:
+    which = f" (block {approval.index + 1} of {approval.total})" if approval.total > 1 else ""
+    why = f" It {'; '.join(approval.reasons)}." if approval.reasons else ""
+    return f"Run this code{which}?{why}"
+
+
+class EffectListPanel(Panel):
+    """Asks about several effects; the answer maps positions to decisions."""
+
+    busy = False
+
+    def __init__(self, questions: Sequence[EffectAsked]) -> None:
+        self.questions = tuple(questions)
+        head = f"The running code asks {len(questions)} questions:"
+        lines = [f"{number}. It {in_words.about(question.effect)}" for number, question in enumerate(questions, 1)]
+        super().__init__("\n".join((head, *lines)), chat_html.question(head))
+        everything = range(len(questions))
+        stop = self.button(
+            "Stop",
+            partial(self._judge, everything, allowed=False, stop=True),
+            hint="Deny all of these, and end the chat",
+        )
+        self.show(
+            *(
+                panel.row(
+                    *self._choices([position]),
+                    panel.html(chat_html.question(self._line(position, text), dangerous=self._dangerous([position]))),
+                )
+                for position, text in enumerate(lines)
+            ),
+            panel.row(*self._choices(everything, " all"), stop),
+        )
+
+    def _line(self, position: int, text: str) -> str:
+        line = self.questions[position].line.strip()
+        return f"{text}{f', at `{in_words.shortened(line)}`' if line else ''}."
+
+    def _choices(self, positions: Sequence[int], suffix: str = "") -> list[widgets.Button]:
+        hint = "all of these effects" if suffix else f"effect {positions[0] + 1}"
+        dangerous = self._dangerous(positions)
+        allow = self.button(
+            f"Allow{suffix}",
+            partial(self._judge, positions, allowed=True),
+            hint=f"Allow {hint}",
+            style="warning" if dangerous else "",
+        )
+        deny = self.button(
+            f"Deny{suffix}", partial(self._judge, positions, allowed=False), hint=f"Raise PermissionError for {hint}"
+        )
+        return [deny, allow] if dangerous else [allow, deny]
+
+    def _dangerous(self, positions: Iterable[int]) -> bool:
+        return any(self.questions[position].effect.dangerous for position in positions)
+
+    def _judge(self, positions: Iterable[int], *, allowed: bool, stop: bool = False) -> None:
+        self.answer(dict.fromkeys(positions, EffectJudged(allowed, by=YOU, stop=stop)))
+
+
+@dataclass(eq=False, slots=True)
+class _PendingQuestion:
+    question: EffectAsked
+    answer: "asyncio.Future[EffectJudged]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class EffectQuestions:
+    def __init__(self, ask: Callable[[Panel], Awaitable[Any]]) -> None:
+        self._ask = ask
+        self._pending: list[_PendingQuestion] = []
+        self._panel: EffectPanel | EffectListPanel | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def answer(self, question: EffectAsked) -> EffectJudged:
+        pending = _PendingQuestion(question)
+        self._pending.append(pending)
+        if self._task is None:
+            self._begin()
+        elif self._panel is not None and not self._panel.busy:
+            self._panel.answer(None)
+        try:
+            return await pending.answer
+        finally:
+            if pending in self._pending:
+                await self._withdraw(pending)
+
+    def _begin(self) -> None:
+        self._task = asyncio.ensure_future(self._ask_all())
+
+    async def _withdraw(self, pending: _PendingQuestion) -> None:
+        self._pending.remove(pending)
+        if self._panel is not None and pending.question in self._panel.questions:
+            self._panel.answer(None)
+        if not self._pending and self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+            if self._pending and self._task is None:
+                # A question has arrived in the meantime.
+                self._begin()
+
+    async def _ask_all(self) -> None:
+        try:
+            while shown := list(self._pending):
+                questions = tuple(pending.question for pending in shown)
+                self._panel = EffectPanel(questions[0]) if len(shown) == 1 else EffectListPanel(questions)
+                judged = await self._ask(self._panel)
+                answers = {0: judged} if isinstance(judged, EffectJudged) else judged or {}
+                for position, answer in answers.items():
+                    self._settle(shown[position], answer)
+        except Exception as error:  # noqa: BLE001  # `answer` raises the error
+            for pending in list(self._pending):
+                self._settle(pending, error)
+        finally:
+            self._task = self._panel = None
+
+    def _settle(self, pending: _PendingQuestion, answer: EffectJudged | Exception) -> None:
+        if pending not in self._pending:
+            return
+        self._pending.remove(pending)
+        if isinstance(answer, Exception):
+            pending.answer.set_exception(answer)
+        else:
+            pending.answer.set_result(answer)
