@@ -164,7 +164,7 @@ BY_NAME = {
     "cli/main.py": "a device",
     "cli/run_command.py": "a device; the file that the person has named, made anew, so that no link is opened",
     "human/rules_file.py": "the person's own settings, which no sandbox writes",
-    "notebook/remembered_model.py": "the same",
+    "notebook/model_setting.py": "the same",
     "human/terminal_human.py": "a folder that was made just now, and the terminal",
     "kernels/launch.py": "a fresh folder for a kernel that has not begun",
     "kernels/limits/cgroups.py": "the system's own cgroups",

@@ -41,7 +41,6 @@ from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import resuming, variable_choice
 from autogen_nb.notebook.asking.person import COPY, OFFER, AbsentPerson, approved_each_block, copy_and_run_again
-from autogen_nb.notebook.cell_model import choose_model
 from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
@@ -114,7 +113,7 @@ class ChatCell:
         return done
 
     async def _choose_model(self, *, again: bool = False) -> Model:
-        self._spec = await choose_model(self._stage, self._settings, again=again)
+        self._spec = await self._stage.choose_model(self._settings, again=again)
         self._settings.pictures = model_connection.accepts_images(self._spec)
         if self._settings.ask_person is None:
             self._settings.ask_person = model_connection.support_tools(model_connection.hosts(self._spec, os.environ))

@@ -33,7 +33,6 @@ from autogen_nb.events import (
 from autogen_nb.human.rule_based_approver import RUN_ALL
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import AbsentPerson, Person
-from autogen_nb.notebook.cell_model import choose_model
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.chat_html import Content
@@ -197,7 +196,7 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
             # If no model is known, the form asks for one when nothing else is wrong.
             call = dask_map.prepare(options.task, rows, model=known or ("offline" if attended else None), **values)
     problems.check()
-    model = await choose_model(stage, options)
+    model = await stage.choose_model(options)
     if model != known:
         call = dask_map.prepare(options.task, rows, model=model, **values)
     return await _run(stage, options, call)

@@ -1,20 +1,31 @@
 """Selects the default model of cells: the answers of the model form apply until a later setting replaces them.
 
-They are remembered for other notebooks. If the key is not, the form asks for it again, with the rest filled in.
+The answers are remembered for this person's other notebooks:
+
+1. The file has the address and the model. A key is only in the system's keyring, and only if the person asked for it;
+   otherwise, the form asks for it again, with the rest filled in.
+2. The file also tells which variables were set, and the values of those without secrets, so that a variable that is
+   set later takes precedence over the form.
 """
 
+import json
+import os
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import platformdirs
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config import model_connection
-from autogen_nb.models.config.address import host_of, server_of, shown_url, without_login
+from autogen_nb.models.config.address import host_of, login_of, server_of, shown_url, without_login
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.models.config.providers import OPENAI
-from autogen_nb.notebook import remembered_model
 from autogen_nb.settings import Settings
+from autogen_nb.trusted import owned_files
 
 _MODEL = "AUTOGEN_NB_MODEL"
 _CONFIG = "%config AutogenMagics.model"
@@ -42,7 +53,7 @@ class ModelSetting:
             return ""
         self._is_recalled = True
         try:
-            remembered = remembered_model.load(self._values(environ))
+            remembered = _load(self._values(environ))
         except ConfigError as error:
             return str(error)
         if remembered is None:
@@ -59,7 +70,7 @@ class ModelSetting:
         """Uses and remembers the form's answers; returns a notice, or ""."""
         self._use(connection, environ)
         try:
-            remembered_model.save(connection, self._known)
+            _save(connection, self._known)
         except ConfigError as error:
             return str(error)
         return ""
@@ -69,7 +80,7 @@ class ModelSetting:
 
     def forget(self) -> None:
         self._drop()
-        remembered_model.forget()
+        _forget()
 
     def _drop(self) -> None:
         self.form_connection, self.without_key, self._known = None, None, {}
@@ -157,3 +168,86 @@ def _shown_key(key: str | None) -> str:
     if not key:
         return "none"
     return f"ends in {key[-_VISIBLE_KEY_CHARACTERS:]}" if len(key) >= _MIN_KEY_LENGTH else "set"
+
+
+_SERVICE = "autogen_nb"
+_SECRET = ("_KEY", "_LIST", "_TOKEN")
+_SET = "set"
+
+
+def form_path() -> Path:
+    return platformdirs.user_config_path("autogen_nb", appauthor=False) / "model.json"
+
+
+def keyring() -> ModuleType | None:
+    """Returns the package `keyring` if it is installed and has a place for keys."""
+    try:
+        import keyring
+        from keyring.backends import fail, null
+    except ImportError:
+        return None
+    return None if isinstance(keyring.get_keyring(), fail.Keyring | null.Keyring) else keyring
+
+
+def _save(connection: ModelConnection, variables: Mapping[str, str]) -> None:
+    """Remembers a connection; raises ConfigError if that fails."""
+    url = shown_url(connection.base_url or "")
+    secret = connection.api_key or login_of(connection.base_url or "")
+    content = {
+        "base_url": url,
+        "model": connection.model,
+        "key": "keyring" if connection.keep_key and connection.api_key else "form" if secret else "none",
+        "variables": _without_secrets(variables),
+    }
+    try:
+        if content["key"] == "keyring" and (store := keyring()):
+            store.set_password(_SERVICE, url, connection.api_key)
+        form_path().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        owned_files.write(form_path(), json.dumps(content, indent=1) + "\n")
+    # A keyring raises errors of its own, such as for a person who does not unlock it.
+    except Exception as error:
+        raise ConfigError(f"The model form is not remembered for other notebooks: {error}.") from error
+
+
+def _load(variables: Mapping[str, str]) -> tuple[ModelConnection, bool] | None:
+    """Returns the remembered connection, and whether its key is missing; None if there is none, or a variable is newer.
+
+    Raises ConfigError if the file cannot be used.
+    """
+    text = owned_files.read(form_path(), frozenset({os.geteuid()}))
+    if text is None:
+        return None
+    try:
+        content: Any = json.loads(text)
+        url, model, kept = (str(content[name]) for name in ("base_url", "model", "key"))
+        known = dict(content["variables"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise ConfigError(f"{str(form_path())!r} is not valid; `%autogen model forget` removes it") from None
+    if any(value != known.get(name) for name, value in _without_secrets(variables).items() if value):
+        return None
+    key = _stored_key(url) if kept == "keyring" else None
+    return ModelConnection(model, key, url), kept != "none" and key is None
+
+
+def _forget() -> None:
+    """Removes the remembered connection, and its key from the keyring."""
+    try:
+        url = str(json.loads(form_path().read_text(encoding="utf-8"))["base_url"])
+        if _stored_key(url) and (store := keyring()):
+            store.delete_password(_SERVICE, url)
+    except (OSError, ValueError, TypeError, KeyError):
+        pass
+    form_path().unlink(missing_ok=True)
+
+
+def _stored_key(url: str) -> str | None:
+    store = keyring()
+    try:
+        return store.get_password(_SERVICE, url) if store else None
+    # A locked keyring is as good as none: the form asks for the key.
+    except Exception:  # noqa: BLE001  # see above
+        return None
+
+
+def _without_secrets(variables: Mapping[str, str]) -> dict[str, str]:
+    return {name: value and _SET if name.endswith(_SECRET) else value for name, value in variables.items()}

@@ -1,5 +1,7 @@
 """The state that all cells of a notebook share, and the state of one run of a cell."""
 
+import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -14,14 +16,16 @@ from autogen_nb.core.text.templates import fill_template
 from autogen_nb.human.rule_based_approver import RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.transfer.describe import Share
+from autogen_nb.models.config import model_connection
+from autogen_nb.models.config.address import host_of
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.notebook import variable_choice
-from autogen_nb.notebook.asking.person import Person
+from autogen_nb.notebook.asking.person import KEY_NEEDED, NOT_CONFIGURED, AbsentPerson, ModelForm, Person
 from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.view.notebook_view import CellView
-from autogen_nb.run import Waits, interruptible
+from autogen_nb.run import Waits, interruptible, result
 from autogen_nb.settings import Settings
 
 if TYPE_CHECKING:
@@ -85,6 +89,46 @@ class CellStage:
         with interruptible():
             answer = question(self.person)
         return await answer if isinstance(answer, Awaitable) else answer
+
+    async def choose_model(self, settings: Settings, *, again: bool = False) -> Any:
+        """Returns the spec of the cell's model: the cell's own, the model form's, or that of the environment.
+
+        Otherwise opens the form. With `again`, the last request failed, and the form opens with its error. Notes which
+        host gets which data, once for each host.
+        """
+        setting, named = self.notebook.model_setting, settings.options.get("model")
+        # A keyring may wait until the person unlocks it.
+        recalled = await result(asyncio.to_thread(setting.recall, os.environ), waits=self.waits)
+        for remark in (recalled, setting.drop_if_replaced(os.environ)):
+            if remark:
+                self.view.note(remark)
+        spec = setting.choose(named, os.environ)
+        failure = "" if isinstance(self.person, AbsentPerson) else setting.failure_of(spec)
+        # After a failed request, the person must consent to another one; an explicit -m is consent.
+        if spec is None or (failure and (again or named is None)):
+            spec = await self._model_of_form(named, failure)
+        if failure:
+            setting.forget_failure()
+        for host in model_connection.hosts(spec, os.environ):
+            if (host, settings.share) not in self.notebook.announced:
+                self.notebook.announced.add((host, settings.share))
+                self.view.note(model_connection.disclosure(host, rows=settings.share == "rows"), kind="host")
+        return spec or ""
+
+    async def _model_of_form(self, named: str | None, failure: str) -> Any:
+        setting = self.notebook.model_setting
+        proposal = setting.proposal(named, os.environ)
+        lacks_key = setting.without_key is not None and not failure
+        what = KEY_NEEDED.format(host=host_of(proposal.base_url), model=proposal.model) if lacks_key else NOT_CONFIGURED
+        form = ModelForm(f"{failure} Your task is kept." if failure else what, proposal, only_key=lacks_key)
+        connection = await self.ask(lambda person: person.connection(form))
+        if connection.model == "offline":
+            # The choice applies to this task only.
+            return "offline"
+        remark = await result(asyncio.to_thread(setting.use_form, connection, os.environ), waits=self.waits)
+        if remark:
+            self.view.note(remark, tone="warning")
+        return setting.choose(connection.model, os.environ)
 
     def approver(self, scope: PathScope | None, *, own_agents: bool = False) -> RuleBasedApprover:
         """Returns an approver that applies the saved rules and "run all from here", and otherwise asks the person.

@@ -10,12 +10,11 @@ import pytest
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.models.config.model_connection import ModelConnection
-from autogen_nb.notebook import remembered_model
 from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command
 from autogen_nb.notebook.commands.model_command import form_for, model_table
 from autogen_nb.notebook.conversations import Conversations
-from autogen_nb.notebook.model_setting import ModelSetting
+from autogen_nb.notebook.model_setting import ModelSetting, form_path
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
@@ -140,13 +139,13 @@ def test_a_remembered_form_gives_way_to_later_variables(
 )
 def test_an_invalid_file_is_reported_and_removed(setting: ModelSetting, text: str) -> None:
     setting.use_form(GIVEN, {})
-    remembered_model.path().write_text(text)
+    form_path().write_text(text)
 
     notice = ModelSetting(Settings()).recall({})
     setting.forget()
 
     assert "%autogen model forget` removes it" in notice
-    assert not remembered_model.path().exists()
+    assert not form_path().exists()
 
 
 def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:

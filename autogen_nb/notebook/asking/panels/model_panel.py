@@ -22,7 +22,7 @@ from autogen_nb.notebook.asking.person import (
     loses_secrets,
     sentence,
 )
-from autogen_nb.notebook.remembered_model import keyring
+from autogen_nb.notebook.model_setting import keyring
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.run import engine
