@@ -1,17 +1,30 @@
-"""Executes the magics; imported on first use, because its own imports are slow."""
+"""Runs the magics: cells of chats and teams, and the commands of ``%autogen``.
+
+Imported on first use, because its own imports are slow.
+"""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+import difflib
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, aclosing, closing, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
+from pathlib import Path
+from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
-from autogen_nb.errors import AutogenError
+from autogen_nb.agents.teams.message_stream import MessageStream
+from autogen_nb.agents.teams.team_chats import BaseGroupChat
+from autogen_nb.agents.teams.team_messages import BaseChatMessage, TaskResult
+from autogen_nb.core.chats.termination_checks import END_WORD, without
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
+from autogen_nb.events import Ended
 from autogen_nb.kernels.places.place import Place
+from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.delivery import (
     INSIDE,
     QuestionChannel,
@@ -22,16 +35,22 @@ from autogen_nb.notebook.asking.delivery import (
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat, Superseded
 from autogen_nb.notebook.chat_cell import ChatCell
+from autogen_nb.notebook.commands.audit_command import audit
+from autogen_nb.notebook.commands.chat_commands import branch, code, export, redo, resume, retry, show, undo
 from autogen_nb.notebook.commands.command import CommandContext
-from autogen_nb.notebook.commands.table import run_line
+from autogen_nb.notebook.commands.history_command import chats, history, remove, search, sessions, show_session, usage
+from autogen_nb.notebook.commands.kernel_command import interrupt, pull, push, restart, status, stop, variables
+from autogen_nb.notebook.commands.model_command import forget_model, model, models, set_model
+from autogen_nb.notebook.commands.rules_command import add_rule, clear_rules, remove_rule, rules
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.each_cell import run_each
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.options import read_options
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.team_cell import run_team, team_of
+from autogen_nb.notebook.transformer import HELP, TASK_BELOW
 from autogen_nb.notebook.view.notebook_view import CellView, NotebookView, cell_view
-from autogen_nb.settings import Settings
+from autogen_nb.settings import OPTIONS, Settings
+from autogen_nb.views.in_words import did_you_mean
 from autogen_nb.views.plain_view import PlainCellView
 
 
@@ -204,3 +223,109 @@ class MagicHandler:
 def _responsive() -> Iterator[None]:
     with run.heartbeat(), one_line(), suppress(Superseded):
         yield
+
+
+COMMANDS = {
+    each.name: each
+    for each in (
+        *(pull, push, status, variables, restart, interrupt, stop),
+        *(show, code, undo, redo, retry, branch, resume, export),
+        *(chats, history, usage, audit, sessions, show_session, search, remove),
+        *(rules, add_rule, remove_rule, clear_rules, model, set_model, forget_model, models),
+    )
+}
+_DEFAULTS = {"kernel": "status", "rules": "list", "sessions": "list"}
+"""The second words of commands whose first word is enough."""
+
+
+async def run_line(context: CommandContext, line: str) -> None:
+    """Runs the command of a line; lists the commands if the line is empty or asks for help."""
+    first, *more = line.split() or ["help"]
+    if first in HELP and more:
+        line, (first, *more) = " ".join((*more, "--help")), (*more, "--help")
+    if first in HELP:
+        context.write(_overview())
+        return
+    verbs = [name.removeprefix(f"{first} ") for name in COMMANDS if name.startswith(f"{first} ")]
+    if verbs and more and not more[0].startswith("-") and more[0] not in verbs:
+        hint = did_you_mean(more[0], verbs, f"it has {', '.join(verbs)}")
+        raise ConfigError(f"%autogen {first} has no {more[0]!r}; {hint}")
+    if first in _DEFAULTS and (not more or more[0].startswith("-")):
+        line = " ".join((first, _DEFAULTS[first], *line.split(maxsplit=1)[1:]))
+    for count in (2, 1):
+        found = COMMANDS.get(" ".join(line.split()[:count]))
+        if found is not None:
+            arguments = "".join(line.split(maxsplit=count)[count:])
+            if arguments in HELP:
+                context.write(found.parser.format_help())
+            else:
+                await found.run(context, arguments)
+            return
+    hint = did_you_mean(first, COMMANDS, f"{TASK_BELOW}.")
+    names = ", ".join(dict.fromkeys(name.split()[0] for name in COMMANDS))
+    explained = "%autogen without arguments explains them"
+    raise ConfigError(f"%autogen {line} is not a command; {hint} The commands are {names}; {explained}")
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS)) + 2
+    rows = [f"%autogen {name.ljust(width)}{each.help}" for name, each in COMMANDS.items()]
+    rows += [
+        "",
+        f"%autogen help {'NAME'.ljust(width - 5)}explains the arguments of a command",
+        f"%%autogen?{' ' * (width - 1)}explains the options of a cell",
+        f"%config AutogenMagics{' ' * (width - 12)}shows and sets the defaults of these options",
+    ]
+    return "\n".join(rows)
+
+
+def team_of(options: Settings, namespace: Mapping[str, Any]) -> BaseGroupChat:
+    used = [trait.metadata for name, trait in OPTIONS.items() if name in options.options]
+    unavailable = [metadata["flags"][-1] for metadata in used if "team" not in metadata]
+    if unavailable:
+        verb = "is" if len(unavailable) == 1 else "are"
+        raise ConfigError(
+            f"%%autogen: {' and '.join(unavailable)} {verb} not available with --team: a team has its own models, "
+            "executors and limits; set them when you create the team"
+        )
+    name = options.team
+    teams = {variable: value for variable, value in namespace.items() if isinstance(value, BaseGroupChat)}
+    if name in teams:
+        return teams[name]
+    near = difflib.get_close_matches(name, teams, n=1)
+    hint = f"did you mean {near[0]}?" if near else "create a team in a cell above, such as RoundRobinGroupChat([...])"
+    problem = (
+        f"{name} is a {type(namespace[name]).__name__}, not a team"
+        if name in namespace
+        else f"there is no variable {name}"
+    )
+    raise ConfigError(f"%%autogen: {problem}; {hint}")
+
+
+async def run_team(stage: CellStage, options: Settings, team: BaseGroupChat) -> TaskResult:
+    notebook, view = stage.notebook, stage.view
+    task, name = notebook.task(options), options.team
+    scope = PathScope(str(notebook.conversations.cwd), home=str(Path.home()))
+    with closing(view):
+        log = notebook.sessions.team_log(name, task)
+        exchange = team.exchange(task, log=log, human=stage.approver(scope, own_agents=True), waits=stage.waits)
+        notebook.teams[name] = team
+        before = len(team.messages)
+        memory_note = f" It remembers {before} messages; `await {name}.reset()` clears them." if before else ""
+        view.note(f"`{name}`: {variable_choice.quoted([member.name for member in team.participants])}.{memory_note}")
+        view.hide(task)
+        stream = MessageStream(lambda: exchange, token=None)
+        stream.view = view
+        async with aclosing(stream):
+            result = await stream.result()
+    last = exchange.log[-1] if exchange.log else None
+    if isinstance(last, Ended) and last.reason == "stopped":
+        raise ChatUnfinished("Not finished.", reason=last.reason)
+    notebook.publish(result)
+    if options.answer:
+        messages = [message for message in result.messages if isinstance(message, BaseChatMessage)]
+        texts = (message.to_text() for message in reversed(messages) if not exchange.follower.is_task(message))
+        ending_words = (END_WORD, *team.ending_words)
+        answers = (reduce(lambda text, word: without(word, text), ending_words, message) for message in texts)
+        notebook.namespace[options.answer] = next(filter(None, answers), "")
+    return result

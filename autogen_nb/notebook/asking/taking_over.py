@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from ipykernel.jsonutil import encode_images, json_clean
 
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
-from autogen_nb.notebook.commands import show_command
+from autogen_nb.notebook.commands.history_command import show_runs
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.slots import Publish
@@ -149,14 +149,14 @@ class RunningChat:
             return True
         above = NotebookView(publish=request.publish)
         if chat is not None and chat is not running:
-            show_command.show_runs(chat.runs, above)
+            show_runs(chat.runs, above)
             if chat.open_run is not None:
                 above.note(_NOT_ENDED.format(chat.name))
             request.finish()
             return True
         if chat is not None:
             runs = [run for run in chat.runs if run.origin != self.origin]
-            show_command.show_runs(runs, above)
+            show_runs(runs, above)
             current = (statement for run in chat.runs if run.origin == self.origin for statement in run.statements)
             for statement in islice(current, 1):
                 above.show(statement)

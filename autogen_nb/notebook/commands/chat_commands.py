@@ -1,22 +1,45 @@
-"""The commands that show, continue, take back and write chats."""
+"""The commands that show, continue, take back, copy and write chats.
+
+1. ``undo``, ``redo`` and ``retry`` restore earlier states of a chat and of the variables of its kernel.
+2. A branch runs the earlier blocks again in a new kernel, if the person agrees. ``undo`` and ``redo`` do the same if
+   there is no checkpoint of the variables.
+3. ``export`` first runs a chat's code in a new kernel, if the person agrees.
+"""
 
 import shlex
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from autogen_nb.agents.chats.export import writable_path
+from autogen_nb import run
+from autogen_nb.agents.chats.export import Export, writable_path
+from autogen_nb.core.text.chart_outputs import is_preparation, static
+from autogen_nb.core.text.output_images import MAGIC
+from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import ConfigError
-from autogen_nb.notebook import exporting, resuming, undoing
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan, EffectAsked, Recorded
+from autogen_nb.executors.block_executor import BlockExecutor
+from autogen_nb.notebook import resuming, variable_choice
+from autogen_nb.notebook.asking.person import UNDO
+from autogen_nb.notebook.chat_folders import writable
 from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, YES, CommandContext, argument, command, whole_number
-from autogen_nb.notebook.commands.show_command import EMPTY, show_runs
-from autogen_nb.notebook.conversations import NotebookConversation, runs_of
-from autogen_nb.notebook.notebook import CellStage
+from autogen_nb.notebook.commands.history_command import show_runs
+from autogen_nb.notebook.conversations import CellRun, NotebookConversation, runs_of
+from autogen_nb.notebook.notebook import CellStage, Notebook
+from autogen_nb.notebook.rendering.chat_html import first_picture, table
+from autogen_nb.notebook.rendering.frames import LIBRARIES, document, frame_html, library_html
+from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.view.notebook_view import cell_view
+from autogen_nb.outputs import Bundle
 from autogen_nb.sessions import script
 from autogen_nb.sessions.session import Session
 from autogen_nb.settings import checked
+from autogen_nb.views import in_words
+from autogen_nb.views.plain_view import PlainCellView
 
+_EMPTY = "There is nothing to show: no %%autogen cell of this chat has run."
+_MOST_EFFECTS = 8
+_REDO = "`%autogen redo` brings {} back."
 _COUNT: dict[str, Any] = {"nargs": "?", "type": whole_number, "metavar": "N"}
 
 
@@ -25,7 +48,7 @@ async def show(context: CommandContext, chat: str | None) -> None:
     conversation = context.chat(chat)
     if not conversation.runs:
         restart_notice = context.notebook.sessions.remark(conversation)
-        context.say(f"{restart_notice} The next %%autogen cell begins a new one." if restart_notice else EMPTY)
+        context.say(f"{restart_notice} The next %%autogen cell begins a new one." if restart_notice else _EMPTY)
     waiting = conversation.open_run
     finished = [cell_run for cell_run in conversation.runs if cell_run is not waiting]
     show_runs(finished, cell_view(context.shell))
@@ -66,15 +89,37 @@ async def resume(context: CommandContext, name: str, *, yes: bool, fresh: bool) 
 async def undo(context: CommandContext, count: int, first: int | None, chat: str | None, *, yes: bool) -> None:
     conversation = context.started_chat(chat)
     index = max(0, len(conversation.runs) - count) if first is None else first - 1
+    _check_idle(conversation)
+    runs = conversation.runs[index:]
+    if not runs:
+        cells = in_words.counted(len(conversation.runs), "cell", "cells")
+        what = f"only {cells}" if cells else "no cell to take back"
+        raise ConfigError(f"chat {conversation.name!r} has {what}")
     with context.stage() as stage:
-        await undoing.undo(stage, conversation, index, ask=not yes)
+        if effects := _lasting_effects(runs):
+            what = "\n- ".join([f"Take back {_cell_names(runs)}? These effects stay:", *effects])
+            if not (yes or await stage.ask(lambda person: person.choose(UNDO, what))):
+                stage.view.note("Nothing was taken back.")
+                return
+            stage.view.note(f"These effects stay: {'; '.join(effects)}.", tone="warning")
+        variables_restored = await context.result(conversation.undo(index, always=True))
+        note = f"Took back {_cell_names(runs)}. {_REDO.format('them' if runs[1:] else 'it')}"
+        await _finish(stage, conversation, note, "before" if variables_restored else "", ask=not yes)
 
 
 @command("brings back what undo took back, as long as the chat has no new cell", *ONE_CHAT, YES)
 async def redo(context: CommandContext, chat: str | None, *, yes: bool) -> None:
     conversation = context.chat(chat)
+    _check_idle(conversation)
+    if not conversation.taken_back:
+        raise ConfigError(f"nothing of chat {conversation.name!r} was taken back since its last new cell")
+    latest = conversation.taken_back[-1]
+    replaced = conversation.runs[latest.index :]
+    note = f"Brought back {_cell_names(latest.runs)}"
+    note += f", and took back {_cell_names(replaced)}. {_REDO.format('the latter')}" if replaced else "."
     with context.stage() as stage:
-        await undoing.redo(stage, conversation, ask=not yes)
+        variables_restored = await context.result(conversation.redo())
+        await _finish(stage, conversation, note, "then" if variables_restored else "", ask=not yes)
 
 
 @command(
@@ -87,7 +132,7 @@ async def redo(context: CommandContext, chat: str | None, *, yes: bool) -> None:
 async def branch(context: CommandContext, name: str, at: int | None, chat: str | None, *, yes: bool) -> None:
     conversation = context.started_chat(chat)
     count = at or len(conversation.runs)
-    session = undoing.branched(context.notebook, conversation, checked("chat", name), count)
+    session = _branched(context.notebook, conversation, checked("chat", name), count)
     try:
         async with _restored_chat(context, session, yes=yes) as (stage, new):
             way = f"`%%autogen -c {shlex.quote(new.name)}` continues it"
@@ -106,11 +151,11 @@ async def retry(context: CommandContext, model: str | None, chat: str | None) ->
     conversation = context.started_chat(chat)
     changes = {} if model is None else {"model": checked("model", model)}
     with context.stage() as stage:
-        earlier = await undoing.take_back_for_retry(stage, conversation)
+        earlier = await _take_back_for_retry(stage, conversation)
     settings = earlier.settings.with_options(chat=conversation.name, new=False, **changes)
     await context.run_cell(settings, earlier.origin.cell or "")
     with context.stage() as stage:
-        undoing.compare(stage, earlier, conversation.runs[-1])
+        _compare_answers(stage, earlier, conversation.runs[-1])
 
 
 @command(
@@ -129,7 +174,32 @@ async def export(
     if not conversation.runs:
         raise ConfigError(f"chat {conversation.name!r} has no cell to export")
     with context.stage() as stage:
-        await exporting.export(stage, conversation, path, yes=yes, unchecked=unchecked, force=force)
+        view = stage.view
+        exported = Export(
+            session=conversation.session,
+            path=path,
+            executor=BlockExecutor(
+                place=conversation.place,
+                cwd=path.parent,
+                writable=writable(path.parent, lambda: conversation.folder),
+            ),
+            human=stage.approver,
+            view=view,
+            progress=view.set_status,
+            waits=stage.waits,
+            force=force,
+            in_page=_framed_charts(),
+        )
+        asked = [(code.asked, () if code.ran is None else code.ran.inner) for code in exported.code]
+        purpose = f"check {path.name!r}"
+        exported.unchecked = unchecked or not (yes or await resuming.agrees(stage, conversation.name, asked, purpose))
+        await exported.write()
+        for difference in (*exported.differences, *exported.times):
+            view.note(difference, tone="warning")
+        outcome = "marked as different" if exported.differences else "checked: the same results"
+        result = "not checked" if exported.unchecked else outcome
+        names = ", ".join(f"`{name}`" for name in (path.name, *exported.data_files))
+        view.note(f"Written: {names} ({result}).")
 
 
 @command(
@@ -169,3 +239,127 @@ async def _restored_chat(
         if chat is not None:
             conversations.remove(chat)
         raise
+
+
+async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when: str, *, ask: bool) -> None:
+    """Shows `note`. If no variables were restored (`when` is ""), runs the blocks again; with `ask`, asks first."""
+    if when:
+        not_carried = chat.executor.kernel.not_carried
+        which = "other variables" if not_carried else "variables"
+        stage.view.note(f"{note} The agent's {which} are as they were {when}. {not_carried}".rstrip())
+        return
+    if not chat.session.steps:
+        await run.result(chat.executor.restart(), waits=stage.waits)
+        stage.view.note(f"{note} The agent has a new kernel without variables, because no block ran in it before.")
+        return
+    stage.view.note(f"{note} There is no checkpoint of the agent's variables.")
+    if ask and not await resuming.agrees_to_restore(stage, chat.session):
+        stage.view.note("The agent's kernel keeps its present variables.")
+        return
+    await run.result(chat.executor.restart(), waits=stage.waits)
+    await resuming.restore(stage, chat, fresh=False)
+
+
+async def _take_back_for_retry(stage: CellStage, chat: NotebookConversation) -> CellRun:
+    """Takes back and returns the last run; raises ConfigError without a checkpoint of the variables before it."""
+    _check_idle(chat)
+    if not chat.runs or chat.runs[-1].resumable:
+        problem = "its last cell has not ended" if chat.runs else "it has no cell"
+        raise ConfigError(f"chat {chat.name!r} has no answer to retry: {problem}")
+    earlier, index = chat.runs[-1], len(chat.runs) - 1
+    if not await run.result(chat.undo(index), waits=stage.waits):
+        way = f"`%autogen branch NAME --at {index}` restores them in a new chat" if index else "run the cell again"
+        raise ConfigError(f"the variables before the last cell of chat {chat.name!r} have no checkpoint; {way}")
+    stage.view.note(f"This runs {_cell_names([earlier])} again. {_REDO.format('its earlier answer')}")
+    return earlier
+
+
+def _compare_answers(stage: CellStage, earlier: CellRun, later: CellRun) -> None:
+    """Shows two answers: side by side, or in a terminal one below the other."""
+    heads = [
+        f"{when}: {each.replies[-1].model if each.replies else 'no reply'}"
+        for when, each in (("earlier", earlier), ("new", later))
+    ]
+    answers = [earlier.answer, later.answer]
+    if isinstance(stage.view, PlainCellView):
+        for head, answer in zip(heads, answers, strict=True):
+            stage.view.line(f"{head}\n{answer}")
+    else:
+        stage.view.add(*table(heads, [answers], kind="answers", prose=set(heads)))
+    stage.view.note(f"The new answer is kept. {_REDO.format('the earlier one')}")
+
+
+def _branched(notebook: Notebook, chat: NotebookConversation, name: str, count: int) -> Session:
+    """Returns a new session `name` with the first `count` runs of a chat."""
+    _check_idle(chat)
+    if name in {each.name for each in notebook.conversations}:
+        raise ConfigError(f"there is a chat {name!r} already; choose another name")
+    if not 0 < count <= len(chat.runs):
+        raise ConfigError(f"chat {chat.name!r} has {in_words.counted(len(chat.runs), 'cell', 'cells') or 'no cell'}")
+    if chat.runs[count - 1].resumable:
+        way = f"--at {count - 1} branches before it" if count > 1 else "run it to its end, or resume it, first"
+        raise ConfigError(f"cell {count} of chat {chat.name!r} has not ended; {way}")
+    session = notebook.sessions.branch(chat.session, name)
+    if count < len(chat.runs):
+        session.undo(count)
+    return session
+
+
+def _check_idle(chat: NotebookConversation) -> None:
+    if chat.busy:
+        raise ConfigError(f"code of chat {chat.name!r} still runs; stop its cell first")
+
+
+def _cell_names(runs: Sequence[CellRun]) -> str:
+    tasks = [f"“{in_words.shortened(each.task).removesuffix('.')}”" for each in runs]
+    return f"the cell {tasks[0]}" if len(tasks) == 1 else f"{len(tasks)} cells ({', '.join(tasks)})"
+
+
+def _lasting_effects(runs: Iterable[CellRun]) -> list[str]:
+    """Returns what `undo` cannot take back: effects that a person or a rule allowed, and variables of the notebook."""
+    effects: list[str] = []
+    for each in runs:
+        effects += _allowed(each.log)
+        names = [*each.settings.outputs, *filter(None, [each.settings.answer])]
+        effects += [f"sets {variable_choice.quoted(names)} in the notebook"] if names else []
+    effects = list(dict.fromkeys(effects))
+    return effects[:_MOST_EFFECTS] + (
+        [f"and {len(effects) - _MOST_EFFECTS} more"] if len(effects) > _MOST_EFFECTS else []
+    )
+
+
+def _allowed(log: Iterable[Recorded]) -> list[str]:
+    effects: list[str] = []
+    reasons: Sequence[str] = ()
+    words = ""
+    for event in log:
+        match event:
+            case ApprovalAsked():
+                reasons = event.reasons
+            case ApprovalGiven(decision="run"):
+                effects += reasons
+            case EffectAsked(effect=effect):
+                words = effect.words or f"{effect.kind} {effect.target}"
+            case EffectJudged(allowed=True):
+                effects.append(words)
+            case CodeRan(inner=inner):
+                effects += _allowed(inner)
+            case _:
+                pass
+    return effects
+
+
+def _framed_charts() -> Callable[[Bundle], dict[str, Any]]:
+    """A function that puts a page's charts into frames, and each library before its first chart."""
+    published = set[str]()
+
+    def framed(data: Bundle) -> dict[str, Any]:
+        page = None if is_preparation(data) else document(data)
+        if page is None:
+            return static(data)
+        new = [name for name in page.libraries if name not in published and LIBRARIES[name].version]
+        published.update(new)
+        checked, _ = safe({mime: data[mime] for mime in MAGIC.keys() & data.keys()})
+        return {"text/html": "".join((*map(library_html, new), frame_html(page, first_picture(checked))))}
+
+    return framed

@@ -1,15 +1,20 @@
-"""``%autogen chats``, ``history`` and ``usage``: the chats of this notebook, their messages, tokens and cost."""
+"""The commands that list the chats of this notebook and the stored sessions, and show what they contain."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from typing import get_args
 
+from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.call_context import all_events
-from autogen_nb.agents.teams.team_chats import BaseGroupChat
-from autogen_nb.events import Said, completion_of
-from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, command
-from autogen_nb.notebook.conversations import NotebookConversation
-from autogen_nb.notebook.rendering.chat_html import Content, note_display, table
+from autogen_nb.events import Ended, Said, completion_of
+from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, argument, command
+from autogen_nb.notebook.conversations import CellRun
+from autogen_nb.notebook.rendering.chat_html import note_display, stacked, table
+from autogen_nb.notebook.view.notebook_view import CellView, cell_view
 from autogen_nb.sessions import listing
+from autogen_nb.sessions.session import SessionRun
+from autogen_nb.views.decisions import PersonAsked, PersonGiven
 from autogen_nb.views.in_words import dollars, shortened
 
 _LENGTH = 80
@@ -18,25 +23,8 @@ _NUMBERS = frozenset({"cells", "cell", "replies", "tokens", "cost"})
 
 @command("lists the chats of this notebook")
 async def chats(context: CommandContext) -> None:
-    context.show(_chats(context.notebook.conversations, context.notebook.teams))
-
-
-@command("lists the messages of a chat, with their times", *ONE_CHAT)
-async def history(context: CommandContext, chat: str | None) -> None:
-    context.show(_history(context.started_chat(chat)))
-
-
-@command("lists the tokens and the cost of the chats by cell and model")
-async def usage(context: CommandContext) -> None:
-    conversations = context.notebook.conversations
-    if not any(chat.runs for chat in conversations):
-        context.started_chat(None)
-    context.show(_usage(conversations))
-
-
-def _chats(conversations: Iterable[NotebookConversation], teams: Mapping[str, BaseGroupChat]) -> Content:
     rows = []
-    for chat in conversations:
+    for chat in context.notebook.conversations:
         if not chat.runs:
             rows.append((chat.name, "0", "", "has not begun", "", chat.folder))
             continue
@@ -44,42 +32,114 @@ def _chats(conversations: Iterable[NotebookConversation], teams: Mapping[str, Ba
         last = listing.time_of(times[-1]) if times else ""
         task = shortened(chat.runs[0].task, _LENGTH)
         rows.append((chat.name, str(len(chat.runs)), last, listing.state(chat.session), task, chat.folder))
-    for name, team in teams.items():
+    for name, team in context.notebook.teams.items():
         rows.append((name, "", "", f"a team of {len(team.participants)}, {len(team.messages)} messages", "", ""))
-    if not rows:
-        return note_display("This notebook has no chats.")
-    return table(("chat", "cells", "last change", "state", "first task", "files"), rows, kind="chats", numbers=_NUMBERS)
+    heads = ("chat", "cells", "last change", "state", "first task", "files")
+    _show_rows(context, heads, rows, "chats", "This notebook has no chats.")
 
 
-def _history(chat: NotebookConversation) -> Content:
+@command("lists the messages of a chat, with their times", *ONE_CHAT)
+async def history(context: CommandContext, chat: str | None) -> None:
+    conversation = context.started_chat(chat)
     rows = [
         (str(number), listing.time_of(at), event.sender, shortened(event.message.text, _LENGTH))
-        for number, run in enumerate(chat.session.runs if chat.runs else (), 1)
+        for number, run in enumerate(conversation.session.runs if conversation.runs else (), 1)
         for event, at in zip(run.log, run.log.times, strict=True)
         if isinstance(event, Said)
     ]
-    if not rows:
-        return note_display(f"Chat `{chat.name}` has no messages.")
-    return table(("cell", "time", "from", "message"), rows, kind="history", numbers=_NUMBERS)
+    heads = ("cell", "time", "from", "message")
+    _show_rows(context, heads, rows, "history", f"Chat `{conversation.name}` has no messages.")
 
 
-def _usage(conversations: Iterable[NotebookConversation]) -> Content:
+@command("lists the tokens and the cost of the chats by cell and model")
+async def usage(context: CommandContext) -> None:
     """Shows the tokens and cost of models' replies, except cached ones; an unknown price adds nothing to the cost."""
+    conversations = context.notebook.conversations
+    if not any(chat.runs for chat in conversations):
+        context.started_chat(None)
     sums: dict[tuple[str, int, str], list[float]] = defaultdict(lambda: [0, 0, 0.0, 0])
-    for chat in conversations:
-        for number, run in enumerate(chat.runs, 1):
-            for event in all_events(run.log):
-                reply = completion_of(event)
-                if reply is not None and not reply.cached and reply.model:
-                    entry = sums[chat.name, number, reply.model]
-                    entry[0] += 1
-                    entry[1] += reply.usage.total_tokens if reply.usage else 0
-                    entry[2] += reply.cost or 0.0
-                    entry[3] += reply.cost is not None
-    if not sums:
-        return note_display("No model has replied in this notebook.")
+    replies_of_cells = (
+        (chat.name, number, reply)
+        for chat in conversations
+        for number, run in enumerate(chat.runs, 1)
+        for reply in map(completion_of, all_events(run.log))
+    )
+    for chat_name, number, reply in replies_of_cells:
+        if reply is not None and not reply.cached and reply.model:
+            entry = sums[chat_name, number, reply.model]
+            entry[0] += 1
+            entry[1] += reply.usage.total_tokens if reply.usage else 0
+            entry[2] += reply.cost or 0.0
+            entry[3] += reply.cost is not None
     rows = [
-        (chat, str(cell), model, f"{replies:,}", f"{tokens:,}", dollars(cost) if known else "unknown")
-        for (chat, cell, model), (replies, tokens, cost, known) in sums.items()
+        (chat_name, str(cell), model, f"{replies:,}", f"{tokens:,}", dollars(cost) if known else "unknown")
+        for (chat_name, cell, model), (replies, tokens, cost, known) in sums.items()
     ]
-    return table(("chat", "cell", "model", "replies", "tokens", "cost"), rows, kind="usage", numbers=_NUMBERS)
+    heads = ("chat", "cell", "model", "replies", "tokens", "cost")
+    _show_rows(context, heads, rows, "usage", "No model has replied in this notebook.")
+
+
+def _show_rows(
+    context: CommandContext, heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str, empty: str
+) -> None:
+    if rows:
+        context.show(table(heads, rows, kind=kind, numbers=_NUMBERS))
+    else:
+        context.say(empty)
+
+
+@command(
+    "lists the stored chats of all notebooks",
+    argument("--all", dest="is_all", action="store_true", help="each session; by default the latest"),
+    name="sessions list",
+)
+async def sessions(context: CommandContext, *, is_all: bool) -> None:
+    store = context.notebook.sessions.store
+    found, note = (listing.rows(store), "") if is_all else listing.latest_rows(store, "%autogen sessions list --all")
+    if not (rows := list(found)):
+        context.say("No sessions are stored.")
+        return
+    shown = table(listing.HEADS, rows, kind="sessions", numbers={"cells"})
+    context.show(stacked(shown, note_display(note)) if note else shown)
+
+
+@command("shows the chat of a session", argument("name", metavar="NAME"), name="sessions show")
+async def show_session(context: CommandContext, name: str) -> None:
+    store = context.notebook.sessions.store
+    show_runs(store.read(store.find(name)).runs, cell_view(context.shell))
+
+
+@command("searches messages and printed text", argument("words", nargs="+", metavar="TEXT"), name="sessions search")
+async def search(context: CommandContext, words: Sequence[str]) -> None:
+    text = " ".join(words)
+    if rows := list(listing.matches(context.notebook.sessions.store, text)):
+        context.show(table(listing.MATCH_HEADS, rows, kind="sessions"))
+    else:
+        context.say(f"No session contains {text!r}.")
+
+
+@command("removes sessions", argument("names", nargs="+", metavar="NAME"), name="sessions rm")
+async def remove(context: CommandContext, names: Sequence[str]) -> None:
+    store = context.notebook.sessions.store
+    removed = [store.find(name) for name in names]
+    for name in removed:
+        store.remove(name)
+    context.say(f"Removed: {', '.join(removed)}.")
+
+
+_QUESTIONS, _ANSWERS = get_args(PersonAsked), get_args(PersonGiven)
+
+
+def show_runs(runs: Iterable[CellRun | SessionRun], view: CellView) -> None:
+    """Shows the runs, without the times of decisions."""
+    with closing(view):
+        question: PersonAsked | None = None
+        recorded = (event for run in runs for event in run.log)
+        for event in (event for each in recorded for event in (*call_context.nested_events(each), each)):
+            if isinstance(event, _ANSWERS):
+                view.decide(event, question, "")
+            elif not isinstance(event, Ended):
+                view.show(event)
+            elif event.reason != "terminated" and event.detail:
+                view.note(event.detail, kind="end")
+            question = event if isinstance(event, _QUESTIONS) else question
