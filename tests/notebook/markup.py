@@ -1,7 +1,13 @@
-"""An independent judge of our HTML: it parses the markup and names whatever is not on a short list."""
+"""Markup that tries to act, and an independent judge of our HTML, which names whatever is not on a short list."""
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
+
+_LINES = Path(__file__).with_name("hostile.txt").read_text(encoding="utf-8").splitlines()
+
+HOSTILE = [line.replace("\\x01", "\x01") for line in _LINES]
+DANGEROUS_TEX = re.compile(r"\\(href|url|unicode|require|style|class|cssId|def|newcommand|ref|eqref|mmlToken|\\\s*\[)")
 
 TAGS = frozenset(
     "a abbr b blockquote br caption code col colgroup dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 "

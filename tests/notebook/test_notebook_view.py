@@ -32,15 +32,14 @@ from autogen_nb.events import (
     SummaryGiven,
 )
 from autogen_nb.messages import CodeBlock, Completion, FunctionCall, Message, Reasoning, Usage
-from autogen_nb.notebook.rendering.chat_html import folded, question
+from autogen_nb.notebook.rendering.chat_html import folded
 from autogen_nb.notebook.view.messages import call_html, folded_reasoning, result_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.outputs import Display, Stream
 from autogen_nb.settings import Show
 from autogen_nb.views.in_words import dollars
 from autogen_nb.views.status import Totals
-from tests.notebook.corpus import HOSTILE
-from tests.notebook.markup import code_of, problems, text_of
+from tests.notebook.markup import HOSTILE, code_of, problems, text_of
 from tests.replies import replied
 
 ADD = FunctionCall("add", '{"a": 1}', "c1")
@@ -306,10 +305,6 @@ def test_folded_text_stands_behind_its_summary() -> None:
     assert text_of(html.split("</summary>")[0]) == "\u2715 KeyError: '<b>' of it"
     assert problems(html) == []
     assert code_of(html.split("</summary>")[1]) == "<i>traceback"
-
-
-def test_a_question_is_escaped() -> None:
-    assert text_of(question("Run `a<b` now?")) == "Run a<b now?"
 
 
 USED = Usage(100, 20)

@@ -73,12 +73,6 @@ display(bar)
 for number in range(10_000):
     bar.value = number + 1
 """
-BARS = """
-from tqdm import tqdm
-for _ in tqdm(range(3)):
-    pass
-print(780)
-"""
 
 
 def widget(front: FrontEnd, model: str) -> tuple[str, dict[str, Any]]:
@@ -162,14 +156,6 @@ def test_flood_of_updates_is_merged(notebook: FrontEnd, model: FakeOpenAI) -> No
 
     assert sum("'value': " in message and "comm_msg" in message for message in notebook.messages[before:]) < 500
     assert "width:100.0%" in static(cell)
-
-
-def test_bar_ends_its_line_before_the_next_print(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    cell = answer(notebook, model, BARS)
-
-    (text,) = cell.about("stream")
-    assert text.split("\n")[-2:] == ["780", ""]
-    assert text.count("\n") == 2
 
 
 def test_html_without_its_tags() -> None:

@@ -1,4 +1,6 @@
 import json
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -6,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import mime
-from autogen_nb.notebook.rendering.chat_html import Content
+from autogen_nb.notebook.rendering.chat_html import Content, card, code, line, question
 from autogen_nb.notebook.rendering.markdown import LONGEST, code_html, markdown
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.sanitize import clean_html, harmless_tex
-from autogen_nb.notebook.view.slots import Slots, merged
+from autogen_nb.notebook.view.slots import merged
 from tests.driven import in_process
-from tests.notebook.corpus import DANGEROUS_TEX, HOSTILE
-from tests.notebook.markup import code_of, live_tex, problems, text_of
+from tests.notebook.markup import DANGEROUS_TEX, HOSTILE, code_of, live_tex, problems, text_of
 
 pieces = st.one_of(
     st.text(max_size=20),
@@ -126,18 +128,6 @@ def test_threads_highlight_first_at_the_same_time() -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
-def _page(published: list[dict[str, Any]]) -> list[str]:
-    places: dict[str, str] = {}
-    for output in published:
-        places[output["transient"]["display_id"]] = output["data"]["text/plain"]
-    return list(places.values())
-
-
-def _shown(slots: Slots, *texts: str) -> None:
-    for text in texts:
-        slots.next().show({"text/plain": text}, {})
-
-
 LINE: Content = ({"text/html": "<p>line</p>", "text/plain": "line"}, {})
 IMAGE: Content = ({"image/png": "AAAA", "text/plain": "<Figure>"}, {})
 
@@ -180,12 +170,61 @@ def test_huge_html_gives_way_to_its_text(monkeypatch: pytest.MonkeyPatch) -> Non
     assert data["text/plain"] == "long\nHTML of 11 characters is not shown: the limit is 3."
 
 
-def test_many_places_are_merged_and_used_again(published: list[dict[str, Any]]) -> None:
-    slots = Slots()
-    numbers = [str(number) for number in range(40)]
-    _shown(slots, *numbers)
-    assert slots.tidy() is True
-    _shown(slots, "next")
+MIME_TYPES = ["text/html", "text/markdown", "text/latex", "image/svg+xml"]
 
-    page = _page(published)
-    assert page == ["\n".join(numbers), "next", *[""] * 38]
+
+def bundles(vector: str) -> list[str]:
+    return [str(safe({mime: vector, "text/plain": vector})[0].get("text/html", "")) for mime in MIME_TYPES]
+
+
+def dangerous(html: str) -> list[str]:
+    return [run for run in live_tex(html) if DANGEROUS_TEX.search(run)]
+
+
+def kept_of_unknown_types(vector: str) -> set[str]:
+    live = ("application/javascript", "application/vnd.jupyter.widget-view+json", vector)
+    data, _ = safe(dict.fromkeys(live, vector) | {"text/plain": "<x>"})
+    return set(data) ^ {"text/plain", "text/html"}
+
+
+def live_in_a_card(vector: str) -> object:
+    html = card(vector, line(vector) + code(CodeBlock(vector, vector)), detail=vector)
+    return problems(html) or live_tex(html) or plain(vector) not in plain(text_of(html))
+
+
+def plain(text: str) -> str:
+    return text.replace("`", "").replace("\x01", "")
+
+
+FAULTS: dict[str, Callable[[str], object]] = {
+    "markdown is live": lambda vector: problems(markdown(vector)),
+    "markdown loads an image": lambda vector: "<img" in markdown(vector),
+    "dangerous TeX of a model is typeset": lambda vector: dangerous(markdown(vector)),
+    "HTML of a kernel is live": lambda vector: problems(clean_html(vector)),
+    "HTML of a kernel loads an image": lambda vector: "<img" in clean_html(vector),
+    "text of a kernel is typeset": lambda vector: live_tex(clean_html(vector)),
+    "cleaning twice changes something": lambda vector: clean_html(once := clean_html(vector)) != once,
+    "a card is live, or not the whole text": live_in_a_card,
+    "a question is live": lambda vector: problems(question(vector)) or live_tex(question(vector)),
+    "an unknown type is kept": kept_of_unknown_types,
+    "a bundle is live": lambda vector: [problem for html in bundles(vector) for problem in problems(html)],
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_no_hostile_markup_has_a_fault(fault: str) -> None:
+    assert len(HOSTILE) >= 80
+    assert {vector: what for vector in HOSTILE if (what := FAULTS[fault](vector))} == {}
+
+
+@pytest.mark.parametrize(
+    "shown", [markdown("[a](http://a.b)"), clean_html('<a href="http://a.b" rel=opener target=x>a</a>')]
+)
+def test_links_open_a_page_that_cannot_reach_the_notebook(shown: str) -> None:
+    (link,) = re.findall("<a [^>]*>", shown)
+
+    assert sorted(link[3:-1].split('" ')) == [
+        'href="http://a.b',
+        'rel="noopener noreferrer nofollow"',
+        'target="_blank',
+    ]
