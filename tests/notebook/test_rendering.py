@@ -162,12 +162,12 @@ def test_json_and_harmless_tex_pass() -> None:
 
 
 def test_huge_html_gives_way_to_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mime, "HTML_LIMIT", 3)
+    monkeypatch.setattr(mime, "LARGEST", 4)
 
     data, _ = safe({"text/html": "<p>long</p>", "text/plain": "long"})
 
-    assert text_of(data["text/html"]) == "HTML of 11 characters is not shown: the limit is 3.long"
-    assert data["text/plain"] == "long\nHTML of 11 characters is not shown: the limit is 3."
+    assert text_of(data["text/html"]) == "HTML of 11 characters is not shown: the limit is 4.long"
+    assert data["text/plain"] == "long\nHTML of 11 characters is not shown: the limit is 4."
 
 
 MIME_TYPES = ["text/html", "text/markdown", "text/latex", "image/svg+xml"]

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autogen_nb.agents.parts.rich_outputs import LARGEST
 from autogen_nb.core.text.execution_report import joined_text
 from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_base64, image_bytes, pixels
 from autogen_nb.core.text.terminal_text import only_colours
@@ -20,11 +21,6 @@ from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.sanitize import clean_html, harmless_tex, text_of
 from autogen_nb.views.in_words import bounded, embedded_picture, picture_in_words
-
-TEXT_LIMIT = 1_000_000
-HTML_LIMIT = 2_000_000
-IMAGE_LIMIT = 16_000_000
-JSON_LIMIT = 1_000_000
 
 _NAMES: Mapping[str, str] = {
     "image/png": "a PNG image",
@@ -41,6 +37,7 @@ _NAMES: Mapping[str, str] = {
     "application/vnd.plotly.v1+json": "a Plotly figure",
 }
 _JSON = "application/json"
+_SHOWN = frozenset({*MAGIC, "image/svg+xml", "text/html", "text/markdown", "text/latex", _JSON})
 _MIME = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}\Z", re.ASCII)
 _MOST_NOTES = 3
 _REPR = re.compile(r"\s*(?:<[^<>]{0,300}>\s*)?\Z")
@@ -89,21 +86,14 @@ def message_pictures(urls: Sequence[str]) -> str:
     return html
 
 
-def _limit(mime: str) -> int | None:
-    if mime in MAGIC or mime == "image/svg+xml":
-        return IMAGE_LIMIT
-    if mime == _JSON:
-        return JSON_LIMIT
-    return HTML_LIMIT if mime in {"text/html", "text/markdown", "text/latex"} else None
-
-
 def _safe_form(mime: str, value: object) -> tuple[Any, str]:
     """Returns the safe form of an entry, or None; the second value says why a large entry is dropped."""
-    text, limit = (_json_text if mime == _JSON else joined_text)(value), _limit(mime)
-    if text is None or limit is None:
+    text = (_json_text if mime == _JSON else joined_text)(value)
+    if text is None or mime not in _SHOWN:
         return None, ""
-    if len(text) > limit:
-        return None, f"of {len(text):,} characters is not shown: the limit is {limit:,}."
+    # `RichOutputs` limits what a run shows, but neither the outputs inside widgets nor the pictures of messages.
+    if len(text) > LARGEST:
+        return None, f"of {len(text):,} characters is not shown: the limit is {LARGEST:,}."
     match mime:
         case "text/html":
             cleaned = clean_html(text)
@@ -142,7 +132,7 @@ def _json_text(value: object) -> str | None:
 
 
 def _plain(value: object) -> str:
-    return only_colours(bounded(joined_text(value) or "", TEXT_LIMIT))
+    return only_colours(bounded(joined_text(value) or "", LARGEST))
 
 
 def _name_of(mime: str) -> str:
