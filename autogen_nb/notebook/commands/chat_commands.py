@@ -13,8 +13,7 @@ from typing import Any
 
 from autogen_nb import run
 from autogen_nb.agents.chats.export import Export, writable_path
-from autogen_nb.core.text.chart_outputs import is_preparation, static
-from autogen_nb.core.text.output_images import MAGIC
+from autogen_nb.core.text.output_images import MAGIC, is_preparation, static
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan, EffectAsked, Recorded
