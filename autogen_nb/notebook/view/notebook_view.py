@@ -116,7 +116,9 @@ class NotebookView(FootedView):
         self.undo = ""
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912, PLR0915  # one case for each event
-        self._record(event)
+        self._totals.count(event)
+        if isinstance(event, Said | CodeAsked | CodeRan):
+            self._log.append(event)
         match event:
             case ChatStarted():
                 self._first_chat = self._first_chat or event
@@ -335,11 +337,12 @@ class NotebookView(FootedView):
             self._last_message.limit_height(approval.total if isinstance(approval, ApprovalAsked) else 1)
 
     def decide(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> None:
+        message, is_shown = self._last_message, False
+        if message is not None and isinstance(answer, ApprovalGiven) and isinstance(question, ApprovalAsked):
+            is_shown = message.decide(answer, question, clock)
         if isinstance(answer, EffectJudged):
             self._show_judged(answer, question if isinstance(question, EffectAsked) else None, clock)
-        elif self._is_in_block_line(answer, question, clock):
-            pass
-        elif (line := render_decision(answer, question, clock)) is not None:
+        elif not is_shown and (line := render_decision(answer, question, clock)) is not None:
             self.add(*chat_html.bundle(*line, kind="decision"))
         if isinstance(answer, EffectJudged | CodeInputGiven):
             self.set_status(self._running)
@@ -354,12 +357,6 @@ class NotebookView(FootedView):
         judged.append((answer, question))
         slot.show(*chat_html.bundle(*render_effects(judged, clock), kind="decision"))
         self._decision_output = slot, judged
-
-    def _is_in_block_line(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> bool:
-        message = self._last_message
-        if message is None or not isinstance(answer, ApprovalGiven) or not isinstance(question, ApprovalAsked):
-            return False
-        return message.decide(answer, question, clock)
 
     def _new_run(self) -> RunOutputs:
         return RunOutputs(self.next_slot, self._libraries, unfolded=self._mode == "all")
@@ -383,11 +380,6 @@ class NotebookView(FootedView):
         elif outputs.empty:
             self.note(in_words.joined("ran without output", in_words.duration(ran.seconds)))
         self._next_repeats = True
-
-    def _record(self, event: Event) -> None:
-        self._totals.count(event)
-        if isinstance(event, Said | CodeAsked | CodeRan):
-            self._log.append(event)
 
     def _await_model(self, agent: str, reason: str = "", wait: float = 0.0) -> None:
         self._tidy()
