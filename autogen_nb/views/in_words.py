@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable
 
 from autogen_nb.core.chats.speaker_selection import mentioned_names
-from autogen_nb.core.text.terminal_text import only_colours, without_colours
-from autogen_nb.core.text.visible_text import visible
+from autogen_nb.core.text.visible_text import visible, without_controls
 from autogen_nb.effects import Effect
 from autogen_nb.events import ChatStarted, ModelReplied, Said, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import FunctionCall, Reasoning
@@ -123,7 +122,7 @@ def duration(seconds: float) -> str:
 
 def shortened(text: str, limit: int = _LONG_LINE) -> str:
     """Shortens untrusted text to one line without backticks, with invisible characters made visible."""
-    line = visible(" ".join(without_colours(only_colours(text)).replace("`", "'").split()))
+    line = visible(" ".join(without_controls(text).replace("`", "'").split()))
     return line if len(line) <= limit else f"{line[:limit]}…"
 
 

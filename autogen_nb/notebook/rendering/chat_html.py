@@ -14,8 +14,7 @@ from uuid import uuid4
 
 from autogen_nb.core.text.code_blocks import parse_python
 from autogen_nb.core.text.output_images import MAGIC
-from autogen_nb.core.text.terminal_text import only_colours, without_colours
-from autogen_nb.core.text.visible_text import visible
+from autogen_nb.core.text.visible_text import only_colours, visible, without_controls
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.markdown import code_block, markdown
@@ -188,7 +187,7 @@ def static_html(data: Mapping[str, Any]) -> str:
         return picture(image, data[image])
     if "text/html" in data:
         return f"<div>{data['text/html']}</div>"
-    return preformatted(without_colours(only_colours(data.get("text/plain", ""))), inset="8px")
+    return preformatted(without_controls(data.get("text/plain", "")), inset="8px")
 
 
 def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -15,8 +15,7 @@ from typing import Any
 from autogen_nb.agents.parts.rich_outputs import LARGEST
 from autogen_nb.core.text.execution_report import joined_text
 from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_base64, image_bytes, pixels
-from autogen_nb.core.text.terminal_text import only_colours
-from autogen_nb.core.text.visible_text import encodable
+from autogen_nb.core.text.visible_text import encodable, only_colours
 from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.sanitize import clean_html, harmless_tex, text_of

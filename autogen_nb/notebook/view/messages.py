@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter
 from autogen_nb.core.text.reasoning import split_unopened
-from autogen_nb.core.text.terminal_text import only_colours, without_colours
-from autogen_nb.core.text.visible_text import visible
+from autogen_nb.core.text.visible_text import only_colours, visible, without_colours
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan
 from autogen_nb.messages import CodeBlock, FunctionCall, Reasoning
 from autogen_nb.notebook.rendering import chat_html, styles

@@ -12,7 +12,7 @@ from itertools import cycle
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.chats.termination_checks import END_WORD, without
-from autogen_nb.core.text.terminal_text import only_colours
+from autogen_nb.core.text.visible_text import only_colours
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,

@@ -13,8 +13,7 @@ import ipywidgets as widgets
 import traitlets
 from ipykernel.jsonutil import encode_images, json_clean
 
-from autogen_nb.core.text.terminal_text import only_colours
-from autogen_nb.core.text.visible_text import visible
+from autogen_nb.core.text.visible_text import only_colours, visible
 from autogen_nb.errors import NobodyThere
 from autogen_nb.notebook.asking.taking_over import Superseded
 from autogen_nb.notebook.rendering import chat_html, styles

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.text.terminal_text import TerminalText, only_colours, without_colours
+from autogen_nb.core.text.visible_text import TerminalText, only_colours, without_colours
 
 controls = st.lists(
     st.text(max_size=5) | st.sampled_from(["\r", "\n", "\b", "\x1b[31m", "\x1b[0m", "\x1b[K", "\x1b]8;;x\x07", "\x1b"])
