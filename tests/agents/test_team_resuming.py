@@ -29,7 +29,12 @@ TURNS = 200
 
 
 def selector(log: Sequence[Recorded] = (), turns: int = TURNS) -> SelectorGroupChat:
-    asked = Counter(event.agent for event in log[:-1] if isinstance(event, ModelAsked | SpeakerAsked | Called))
+    asked = Counter(
+        event.agent
+        for event in log[:-1]
+        if isinstance(event, ModelAsked | SpeakerAsked)
+        or (isinstance(event, Called) and event.function == "generate_reply")
+    )
     names = ["thinker", "talker", "counter"]
     choices = [names[turn % 3] for turn in range(TURNS)]
     thinker: list[ScriptedReply] = [calling("add", '{"a": 1, "b": 2}'), "three"] * TURNS
