@@ -7,7 +7,7 @@ from typing import Any
 
 from autogen_nb import run
 from autogen_nb.notebook.commands.command import CommandContext
-from autogen_nb.notebook.magic_handler import run_line
+from autogen_nb.notebook.commands.table import run_line
 from autogen_nb.notebook.notebook import Notebook
 
 

@@ -1,0 +1,65 @@
+"""The table of the commands of ``%autogen``, and the dispatcher."""
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.notebook.commands.audit_command import audit
+from autogen_nb.notebook.commands.chat_commands import branch, code, export, redo, resume, retry, show, undo
+from autogen_nb.notebook.commands.command import CommandContext
+from autogen_nb.notebook.commands.history_command import chats, history, remove, search, sessions, show_session, usage
+from autogen_nb.notebook.commands.kernel_command import interrupt, pull, push, restart, status, stop, variables
+from autogen_nb.notebook.commands.model_command import forget_model, model, models, set_model
+from autogen_nb.notebook.commands.rules_command import add_rule, clear_rules, remove_rule, rules
+from autogen_nb.notebook.transformer import HELP, TASK_BELOW
+from autogen_nb.views.in_words import did_you_mean
+
+COMMANDS = {
+    each.name: each
+    for each in (
+        *(pull, push, status, variables, restart, interrupt, stop),
+        *(show, code, undo, redo, retry, branch, resume, export),
+        *(chats, history, usage, audit, sessions, show_session, search, remove),
+        *(rules, add_rule, remove_rule, clear_rules, model, set_model, forget_model, models),
+    )
+}
+_DEFAULTS = {"kernel": "status", "rules": "list", "sessions": "list"}
+"""The second words of commands whose first word is enough."""
+
+
+async def run_line(context: CommandContext, line: str) -> None:
+    """Runs the command of a line; lists the commands if the line is empty or asks for help."""
+    first, *more = line.split() or ["help"]
+    if first in HELP and more:
+        line, (first, *more) = " ".join((*more, "--help")), (*more, "--help")
+    if first in HELP:
+        context.write(_overview())
+        return
+    verbs = [name.removeprefix(f"{first} ") for name in COMMANDS if name.startswith(f"{first} ")]
+    if verbs and more and not more[0].startswith("-") and more[0] not in verbs:
+        hint = did_you_mean(more[0], verbs, f"it has {', '.join(verbs)}")
+        raise ConfigError(f"%autogen {first} has no {more[0]!r}; {hint}")
+    if first in _DEFAULTS and (not more or more[0].startswith("-")):
+        line = " ".join((first, _DEFAULTS[first], *line.split(maxsplit=1)[1:]))
+    for count in (2, 1):
+        found = COMMANDS.get(" ".join(line.split()[:count]))
+        if found is not None:
+            arguments = "".join(line.split(maxsplit=count)[count:])
+            if arguments in HELP:
+                context.write(found.parser.format_help())
+            else:
+                await found.run(context, arguments)
+            return
+    hint = did_you_mean(first, COMMANDS, f"{TASK_BELOW}.")
+    names = ", ".join(dict.fromkeys(name.split()[0] for name in COMMANDS))
+    explained = "%autogen without arguments explains them"
+    raise ConfigError(f"%autogen {line} is not a command; {hint} The commands are {names}; {explained}")
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS)) + 2
+    rows = [f"%autogen {name.ljust(width)}{each.help}" for name, each in COMMANDS.items()]
+    rows += [
+        "",
+        f"%autogen help {'NAME'.ljust(width - 5)}explains the arguments of a command",
+        f"%%autogen?{' ' * (width - 1)}explains the options of a cell",
+        f"%config AutogenMagics{' ' * (width - 12)}shows and sets the defaults of these options",
+    ]
+    return "\n".join(rows)
