@@ -99,7 +99,8 @@ def _of_version_2(value: Mapping[str, Any]) -> dict[str, Any]:
     elif kind in _RETURNED:
         event["type"] = Returned.__name__
         if "message" in event:
-            event["messages"] = [message for message in [event.pop("message")] if message is not None]
+            message = event.pop("message")
+            event["messages"] = [] if message is None else [message]
         if isinstance(inner := event.get("inner"), list):
             event["inner"] = [_of_version_2(each) if isinstance(each, Mapping) else each for each in inner]
     elif kind in (ModelReplied.__name__, SpeakerGiven.__name__, SummaryGiven.__name__):

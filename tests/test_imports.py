@@ -158,7 +158,7 @@ OPENERS = frozenset("io codecs gzip bz2 lzma".split())
 """Modules whose `open` takes a name and then a mode, as the built-in one does."""
 
 BY_NAME = {
-    "agents/parts/rich_outputs.py": "the working directory itself; what lies below it is held",
+    "agents/parts/output_limits.py": "the working directory itself; what lies below it is held",
     "cli/demo_command.py": "a folder of its own before its code runs, and a page whose place the person has named",
     "cli/doctor_command.py": "folders that were made just now, for a check",
     "cli/main.py": "a device",

@@ -6,7 +6,7 @@ from typing import Any
 
 from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter, without
 from autogen_nb.core.text.execution_report import plain, text_of
-from autogen_nb.core.text.visible_text import encodable, without_controls
+from autogen_nb.core.text.visible_text import visible, without_controls
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalGiven,
@@ -45,7 +45,7 @@ def write(text: str) -> None:
 
 
 class PlainView:
-    """Streams messages and the outputs of code, without control characters, which a terminal would interpret.
+    """Streams messages and the outputs of code, without characters that a terminal interprets or that disguise text.
 
     Without `repeats`, the view omits the messages that report outputs and skipped blocks to the model.
     """
@@ -226,7 +226,7 @@ class PlainView:
 
     def _write(self, text: str) -> None:
         # In a terminal, text after a carriage return would overwrite the line.
-        text = without_controls(encodable(text).replace("\r\n", "\n").replace("\r", "\n"))
+        text = visible(without_controls(text.replace("\r\n", "\n").replace("\r", "\n")))
         if text:
             self._is_at_line_start = text.endswith("\n")
             self._raw(text)

@@ -51,7 +51,7 @@ def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
 def test_terminal_sequences_of_a_model_are_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
     finished(Console(by_turns(says("a", "\x1b[31mred\x1b[0m \x07 \u202egnp"), max_turns=1).run_stream(task="start")))
 
-    assert capsys.readouterr().out.splitlines()[-1] == "red  \u202egnp"
+    assert capsys.readouterr().out.splitlines()[-1] == "red  [U+202E]gnp"
 
 
 def test_streams_of_others(capsys: pytest.CaptureFixture[str]) -> None:

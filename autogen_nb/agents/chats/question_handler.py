@@ -16,7 +16,7 @@ from autogen_nb.agents.parts.agent import then
 from autogen_nb.agents.parts.agent_config import stop_unreachable_kernels
 from autogen_nb.agents.parts.message_history import plain_message
 from autogen_nb.agents.parts.message_hooks import ALL
-from autogen_nb.agents.parts.rich_outputs import ShownSize
+from autogen_nb.agents.parts.output_limits import ShownSize
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import CallbackError, ConfigError

@@ -11,7 +11,7 @@ from typing import cast
 from autogen_nb import run
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.code_execution import run_blocks
-from autogen_nb.agents.parts.rich_outputs import ShownSize
+from autogen_nb.agents.parts.output_limits import ShownSize
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.policy.path_scope import PathScope

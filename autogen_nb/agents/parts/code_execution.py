@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.agent_config import CodeConfig, stop_unreachable_kernels
-from autogen_nb.agents.parts.rich_outputs import FullOutputFile, OutputFolder, Redactor, RichOutputs, ShownSize
+from autogen_nb.agents.parts.output_limits import FullOutputFile, OutputFolder, Redactor, RichOutputs, ShownSize
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import AttendedExecutor, Executor, RunEnded
 from autogen_nb.core.text.bounded_output import MOST, BoundedOutputs

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autogen_nb.agents.parts.rich_outputs import LARGEST
+from autogen_nb.agents.parts.output_limits import LARGEST
 from autogen_nb.core.text.execution_report import joined_text
 from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_base64, image_bytes, pixels
 from autogen_nb.core.text.visible_text import encodable, only_colours

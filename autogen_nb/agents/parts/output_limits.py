@@ -1,4 +1,4 @@
-"""Limits the rich outputs that a chat shows, and writes outputs beyond the limits to files.
+"""Limits what a run of code shows, writes what is beyond the limits to files, and replaces secrets by their names.
 
 1. A run shows a limited number of outputs with a limited total size; the runs of a chat share a larger limit. The last
    output is shown beyond the number, and if it is short, beyond the size. A line at the end of the run names the files

@@ -1,6 +1,6 @@
 import pytest
 
-from autogen_nb.agents.parts.rich_outputs import Redactor
+from autogen_nb.agents.parts.output_limits import Redactor
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 KEY = "sk-abcdefgh"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.agents.parts.rich_outputs import (
+from autogen_nb.agents.parts.output_limits import (
     CHAT_LIMIT,
     FILE_LIMIT,
     LARGEST,
