@@ -173,6 +173,7 @@ BY_NAME = {
     "kernels/places/file_transfer.py": "a private folder that no kernel on a server sees",
     "kernels/places/local.py": "the log, in a private folder that a sandbox reads",
     "kernels/places/overlay.py": "a folder that was made just now, before any code",
+    "kernels/transfer/pickles.py": "a private folder that a sandbox reads, and the kernel's outbox",
     "kernels/transfer/variable_exchange.py": "a private folder that a sandbox reads, and a session's folder",
     "kernels/processes/private_folders.py": "private folders, in the folder for temporary files",
     "kernels/processes/supervisor.py": "runs alone, without a package; private folders when their code has ended",

@@ -4,7 +4,8 @@
    parent request, or is dropped if the request has none. Outputs of a request that has ended, such as those of its
    threads, go to `take_late`, and wait if there is none.
 2. No message is dropped for lack of space, because a request without its "idle" message would never end. While `take`
-   is slow, the channel reads nothing. The messages wait in the kernel, whose queue has no limit (`inside/service.py`).
+   is slow, the channel reads nothing. The messages wait in the kernel; its code waits while the queue is full
+   (`inside/service.py`).
 3. Unreadable messages are dropped. The kernel may send anything, so reading a message may raise any exception.
 """
 

@@ -81,20 +81,14 @@ def _error_message(error: Exception, tail: str) -> str:
     return f"{message}\n{tail}" if "\n" in tail else message
 
 
-_INSIDE = Path(__file__).parent / "inside"
-_POLICY = Path(__file__).parent.parent / "core" / "policy"
-_NAMES = (
-    "encode",
-    "figures",
-    "fingerprints",
-    "lost_values",
-    "output_stream",
-    "overlay_env",
-    "pickles",
-    "repair",
-    "service",
-)
-_MODULES = {name: _INSIDE / f"{name}.py" for name in _NAMES}
+_KERNELS = Path(__file__).parent
+_INSIDE = _KERNELS / "inside"
+_POLICY = _KERNELS.parent / "core" / "policy"
+_NAMES = ("encode", "figures", "lost_values", "output_stream", "overlay_env", "repair", "service")
+_MODULES = {
+    **{name: _INSIDE / f"{name}.py" for name in _NAMES},
+    **{name: _KERNELS / "transfer" / f"{name}.py" for name in ("fingerprints", "pickles", "sizes")},
+}
 _CHECKPOINT_MODULES = ("checkpoint", "lost_threads", "idle_pools")
 _GUARD_MODULES = ("guard", "audit_events", "guard_questions", "guard_process_view", *_CHECKPOINT_MODULES)
 _GUARD = {

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from autogen_nb.kernels.inside.fingerprints import fingerprint
+from autogen_nb.kernels.transfer.fingerprints import fingerprint
 from autogen_nb.kernels.transfer.variable_transfer import SharedVariables, TransferRecord
 
 

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.inside import pickles
-from autogen_nb.kernels.transfer import variable_exchange
+from autogen_nb.kernels.transfer import pickles, variable_exchange
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from tests.kernels.looping import SharedKernel
 

@@ -1,4 +1,4 @@
-"""Loads this package's modules and the guard into the agent's kernel, from the file that `preparation.py` writes."""
+"""Loads this package's modules and the guard into the agent's kernel, from the file that `launch.py` writes."""
 
 import builtins
 import marshal
@@ -11,8 +11,7 @@ from typing import Any
 def install(shell: Any, path: str, field: str, overlay: str, prefix: str, supervisor: str) -> None:
     inside, guard = _unpack(path)
     modules = {name: _make_module(name, code) for name, code in inside.items()}
-    functions = modules["fingerprints"].fingerprint, modules["lost_values"].lost_values
-    modules["service"].install(modules["encode"], modules["pickles"], *functions)
+    modules["service"].install(modules)
     modules["output_stream"].install(shell.kernel)
     modules["repair"].install(shell)
     modules["figures"].install(shell)

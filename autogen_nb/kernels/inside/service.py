@@ -26,36 +26,11 @@ _DRAW_SECONDS = 10
 _DIGEST_SECONDS_OF_BLOCK = 0.05
 
 
-def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any], lost: Callable[[dict[str, Any]], Any]) -> None:
+def install(modules: dict[str, Any]) -> None:
     import IPython.core.logger  # noqa: F401  # otherwise the shell imports this module during the first block
 
     shell = _shell()
-
-    def save_variable(write: Callable[[Any, str], Any]) -> Callable[[str, str], Any]:
-        return lambda name, folder: (
-            write(shell.user_ns[name], folder)
-            if name in shell.user_ns
-            else {"missing": [each["name"] for each in variables(encode.is_data) if each["data"]]}
-        )
-
-    def load_variables(files: dict[str, str], cluster: str) -> dict[str, Any]:
-        try:
-            if cluster:
-                _connect_to_cluster(*pickles.load(cluster))
-        except Exception as error:  # noqa: BLE001  # Dask and the network may raise any exception
-            return {"cluster": f"{type(error).__name__}: {error}"}
-        result: dict[str, Any] = pickles.load_all(files, shell.user_ns)
-        _FUNCTIONS["changes"]()
-        return result
-
-    _FUNCTIONS.update(
-        variables=lambda: variables(encode.is_data, _digests(fingerprint)),
-        save=save_variable(encode.save),
-        save_pickled=save_variable(pickles.save),
-        load=load_variables,
-        lost=lambda: lost(shell.user_ns),
-        changes=lambda: _changes(_digests(fingerprint, _DIGEST_SECONDS_OF_BLOCK)),
-    )
+    _MODULES.update(modules)
     connect(shell.kernel)
     _keep_kernel_on_exit(shell)
     # Choosing a tip for each reply to a `kernel_info_request` would change the state of `random`.
@@ -110,22 +85,48 @@ def import_ahead(name: str) -> None:
 
 
 def answer(function: str, arguments: str, reply: str) -> None:
-    result = _FUNCTIONS[function](**json.loads(arguments))
+    functions: dict[str, Callable[..., Any]] = {
+        "variables": lambda: variables(_digests(_DIGEST_SECONDS)),
+        "save": partial(_save, "encode"),
+        "save_pickled": partial(_save, "pickles"),
+        "load": _load,
+    }
+    result = functions[function](**json.loads(arguments))
     with open(f"{reply}.part", "w", encoding="ascii") as file:
         json.dump(result, file)
     os.replace(f"{reply}.part", reply)
 
 
-def variables(is_data: Callable[[Any], bool], digest: Callable[[Any], str] = lambda _: "") -> list[dict[str, Any]]:
+def _save(writer: str, name: str, folder: str) -> Any:
+    shell = _shell()
+    if name not in shell.user_ns:
+        return {"missing": [each["name"] for each in variables() if each["data"]]}
+    return _MODULES[writer].save(shell.user_ns[name], folder)
+
+
+def _load(files: dict[str, str], cluster: str) -> dict[str, Any]:
+    pickles = _MODULES["pickles"]
+    try:
+        if cluster:
+            _connect_to_cluster(*pickles.load(cluster))
+    except Exception as error:  # noqa: BLE001  # Dask and the network may raise any exception
+        return {"cluster": f"{type(error).__name__}: {error}"}
+    result: dict[str, Any] = pickles.load_all(files, _shell().user_ns)
+    _changes()
+    return result
+
+
+def variables(digest: Callable[[Any], str] = lambda _: "") -> list[dict[str, Any]]:
     """The variables of the agent's code; `data` is true if `encode` can probably copy the value."""
     shell, absent = _shell(), object()
+    sizes, is_data = _MODULES["sizes"], _MODULES["encode"].is_data
     classes = (type, type(sys), type(variables), type(len))
     return [
         {
             "name": name,
             "type": type(value).__name__,
-            "shape": shape(value),
-            "size": _cheap_size(value),
+            "shape": sizes.shape(value),
+            "size": sizes.quick_size_of(value),
             "data": is_data(value),
             "digest": digest(value),
         }
@@ -138,16 +139,17 @@ def variables(is_data: Callable[[Any], bool], digest: Callable[[Any], str] = lam
 
 def changes() -> str:
     """JSON list of [what, name, old size, new size] since the last call; `what` is "new", "changed" or "deleted"."""
-    return json.dumps(_FUNCTIONS["changes"]())
+    return json.dumps(_changes())
 
 
 def lost_values() -> str:
     """JSON lists of the names of variables that a woken kernel does not have as they were (`lost_values.py`)."""
-    return json.dumps(_FUNCTIONS["lost"]())
+    return json.dumps(_MODULES["lost_values"].lost_values(_shell().user_ns))
 
 
-def _changes(digest_of: Callable[[Any], str]) -> list[list[str]]:
-    namespace, before, listed = _shell().user_ns, dict(_STATES), variables(lambda _: False, digest_of)
+def _changes() -> list[list[str]]:
+    digest_of = _digests(_DIGEST_SECONDS_OF_BLOCK)
+    namespace, before, listed = _shell().user_ns, dict(_STATES), variables(digest_of)
     _STATES.clear()
     _STATES.update({each["name"]: (id(namespace.get(each["name"])), each["digest"], _size(each)) for each in listed})
     changed = []
@@ -169,8 +171,9 @@ def _size(listed: dict[str, Any]) -> str:
     return str(listed["shape"] or listed["type"])
 
 
-def _digests(fingerprint: Callable[..., Any], seconds: float = _DIGEST_SECONDS) -> Callable[[Any], str]:
+def _digests(seconds: float) -> Callable[[Any], str]:
     """Returns a function that computes digests. To save time, the function returns "" after `seconds`."""
+    fingerprint = _MODULES["fingerprints"].fingerprint
     end = time.monotonic() + seconds
 
     def digest(value: Any) -> str:
@@ -180,42 +183,6 @@ def _digests(fingerprint: Callable[..., Any], seconds: float = _DIGEST_SECONDS) 
         return complete.digest.hex() if complete.digest else ""
 
     return digest
-
-
-def shape(value: Any) -> str:
-    """A phrase such as "3 rows x 2 columns" or "5 items"; "" if the value has no size."""
-    dimensions = getattr(value, "shape", None) if _is_from(value, ("numpy", "pandas", "polars", "pyarrow")) else None
-    if isinstance(dimensions, tuple) and dimensions:
-        if type(value).__name__ in ("DataFrame", "Table"):
-            return f"{dimensions[0]} rows x {dimensions[1]} columns"
-        if len(dimensions) == 1:
-            return _count(dimensions[0], "value")
-        return " x ".join(str(number) for number in dimensions)
-    if type(value) in (list, tuple, set, frozenset, dict):
-        return _count(len(value), "item")
-    if type(value) in (str, bytes, bytearray):
-        return _count(len(value), "character" if type(value) is str else "byte")
-    return ""
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _is_from(value: Any, packages: tuple[str, ...]) -> bool:
-    return (type(value).__module__ or "").partition(".")[0] in packages
-
-
-def _cheap_size(value: Any) -> int | None:
-    try:
-        if _is_from(value, ("pandas",)) and hasattr(value, "memory_usage"):
-            usage = value.memory_usage(deep=False)
-            return int(usage.sum() if hasattr(usage, "sum") else usage)
-        if _is_from(value, ("numpy",)) and hasattr(value, "nbytes"):
-            return int(value.nbytes)
-    except Exception:  # noqa: BLE001  # the value's own code may raise anything; the size is optional
-        return None
-    return sys.getsizeof(value) if type(value) in (str, bytes, bytearray) else None
 
 
 def _shell() -> Any:
@@ -292,5 +259,5 @@ def _keep_kernel_on_exit(shell: Any) -> None:
 
 
 _WAKE_PIPE: list[int] = []
-_FUNCTIONS: dict[str, Callable[..., Any]] = {}
+_MODULES: dict[str, Any] = {}
 _STATES: dict[str, tuple[int, str, str]] = {}

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.inside.service import shape
+from autogen_nb.kernels.transfer.sizes import shape
 
 Share: TypeAlias = Literal["schema", "rows"]
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.inside.pickles import load
 from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.places.provisioner import KernelHandle
 from autogen_nb.kernels.transfer.decode import decode
 from autogen_nb.kernels.transfer.describe import Cluster, cluster_of
+from autogen_nb.kernels.transfer.pickles import load
 from autogen_nb.kernels.transfer.variable_transfer import (
     CLUSTER,
     LIMIT,

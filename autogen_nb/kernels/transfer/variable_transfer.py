@@ -9,9 +9,9 @@ from typing import Any
 from weakref import ref
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.inside.fingerprints import Fingerprint, fingerprint
-from autogen_nb.kernels.inside.pickles import MissingGlobal, TooLarge, dump
 from autogen_nb.kernels.transfer.describe import Cluster, in_units, size_of
+from autogen_nb.kernels.transfer.fingerprints import Fingerprint, fingerprint
+from autogen_nb.kernels.transfer.pickles import MissingGlobal, TooLarge, dump
 
 # The maximum size of one transfer, in bytes.
 LIMIT = 4 * 2**30
