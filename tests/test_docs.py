@@ -101,8 +101,8 @@ def test_each_module_of_the_design_is_there() -> None:
     named = set(re.findall(r"`([\w/]+\.py)`", text(DOCS / "design.md")))
     there = {
         path.relative_to(PROJECT).as_posix()
-        for room in ("autogen_nb", "tests")
-        for path in (PROJECT / room).rglob("*.py")
+        for folder in ("autogen_nb", "tests")
+        for path in (PROJECT / folder).rglob("*.py")
     }
 
     assert len(named) > 30

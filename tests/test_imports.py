@@ -10,8 +10,8 @@ import pytest
 
 PACKAGE = "autogen_nb"
 
-DOORS = ("base", "code_executors", "coding", "conditions", "teams", "ui")
-"""The places that give names of the front where AutoGen has them: they stand above it."""
+REEXPORTS = ("base", "code_executors", "coding", "conditions", "teams", "ui")
+"""Modules that export the package's names under AutoGen's module names."""
 
 ROWS = (
     ("autogen_modules", "effects", "lazy_export", "errors", "events", "event_json", "messages", "outputs", "_version"),
@@ -22,11 +22,11 @@ ROWS = (
     ("agents", "testing"),
     ("settings",),
     ("many",),
-    ("notebook", "cli", *DOORS),
+    ("notebook", "cli", *REEXPORTS),
 )
-"""The places of each row, from the bottom; `__init__` stands above them all, and puts the parts together."""
+"""The modules and folders of each row, from the lowest; `__init__` is above all rows."""
 
-ROOMS = {
+LIBRARIES = {
     "openai": ("models.openai.", "models.remote.clients"),
     "anthropic": ("models.anthropic.",),
     "google": ("models.gemini.",),
@@ -34,23 +34,23 @@ ROOMS = {
     **dict.fromkeys(("jupyter_client", "zmq"), ("kernels.",)),
     **dict.fromkeys(
         ("IPython", "ipywidgets", "comm", "ipykernel"),
-        # What lies in `inside` runs in the agent's kernel, which is an IPython.
+        # These modules of `inside` run in the agent's kernel.
         ("notebook.", *(f"kernels.inside.{name}" for name in ("figures", "kernel_main", "output_stream", "service"))),
     ),
-    **dict.fromkeys(("dask", "distributed"), ("many.", "kernels.inside.")),
+    **dict.fromkeys(("dask", "distributed"), ("many.", "kernels.inside.service")),
     "traitlets": ("notebook.", "cli.task_options", "settings"),
 }
-"""Where a library may be imported: modules, and folders."""
+"""The modules, and folders (with a dot at the end), that may import a library."""
 
-FLOORS = {
+LAYERS = {
     "agents": ("parts", "chats", "teams"),
     "core": ("text", "policy", "analysis", "chats"),
     "notebook": ("rendering", "view"),
 }
-"""The rooms of a folder, from the bottom; what lies in the folder itself stands above them all."""
+"""The subfolders of a folder, from the lowest; the modules of the folder itself are above them."""
 
 PURE = {**dict.fromkeys(ROWS[0], frozenset[str]()), "core": frozenset({"markdown_it"})}
-"""The places that do no input or output, and what each may import beside the standard library."""
+"""Modules and folders that do no input or output, and what each may import beside the standard library."""
 
 HEAVY = ("openai", "genai_prices", "pandas", "matplotlib", "numpy", "IPython", "ipywidgets", "jupyter_client")
 
@@ -70,31 +70,33 @@ def test_imports_point_down(graph: grimp.ImportGraph) -> None:
     # Raises CycleError for modules that need each other.
     TopologicalSorter(needs).prepare()
 
-    assert {name.split(".")[1] for name in graph.find_modules_that_directly_import(PACKAGE)} <= {*DOORS}
+    assert {name.split(".")[1] for name in graph.find_modules_that_directly_import(PACKAGE)} <= {*REEXPORTS}
     assert graph.find_children(PACKAGE) == {f"{PACKAGE}.{place}" for row in ROWS for place in row}
-    # The package's own front puts the parts together.
+    # `__init__` may import any module.
     for imported in graph.find_modules_directly_imported_by(PACKAGE):
         graph.remove_import(importer=PACKAGE, imported=imported)
-    # The values at the bottom are made of one another; the others of a row do not know each other.
+    # Only the modules of row 0 may import modules of their row.
     rows = [grimp.Layer(*row, independent=row != ROWS[0]) for row in reversed(ROWS)]
     assert upward(graph, PACKAGE, *rows) == []
-    for place, floors in FLOORS.items():
-        above = {name.rpartition(".")[2] for name in graph.find_children(f"{PACKAGE}.{place}")} - {*floors}
-        layers = [grimp.Layer(*above, independent=False), *map(grimp.Layer, reversed(floors))]
-        assert upward(graph, f"{PACKAGE}.{place}", *layers) == []
+    for folder, layers_below in LAYERS.items():
+        above = {name.rpartition(".")[2] for name in graph.find_children(f"{PACKAGE}.{folder}")} - {*layers_below}
+        layers = [grimp.Layer(*above, independent=False), *map(grimp.Layer, reversed(layers_below))]
+        assert upward(graph, f"{PACKAGE}.{folder}", *layers) == []
 
 
-def test_vendors_stay_in_their_rooms(graph: grimp.ImportGraph) -> None:
-    vendors = {name for name in graph.modules if not name.startswith(PACKAGE)} - sys.stdlib_module_names
-    users = {vendor: graph.find_modules_that_directly_import(vendor) - {PACKAGE} for vendor in vendors}
+def test_libraries_are_imported_only_where_design_allows(graph: grimp.ImportGraph) -> None:
+    libraries = {name for name in graph.modules if not name.startswith(PACKAGE)} - sys.stdlib_module_names
+    users = {library: graph.find_modules_that_directly_import(library) - {PACKAGE} for library in libraries}
     pure = {f"{PACKAGE}.{place}": allowed for place, allowed in PURE.items()}
 
-    for vendor, rooms in ROOMS.items():
+    for library, modules in LIBRARIES.items():
         assert [
-            name for name in users.get(vendor, ()) if not name.startswith(tuple(f"{PACKAGE}.{room}" for room in rooms))
+            name
+            for name in users.get(library, ())
+            if not name.startswith(tuple(f"{PACKAGE}.{module}" for module in modules))
         ] == []
-    for vendor, names in users.items():
-        assert [name for name in names if vendor not in pure.get(".".join(name.split(".")[:2]), {vendor})] == []
+    for library, names in users.items():
+        assert [name for name in names if library not in pure.get(".".join(name.split(".")[:2]), {library})] == []
 
 
 def test_no_import_by_a_string_evades_the_rules(project: Path) -> None:
@@ -106,7 +108,7 @@ def test_no_import_by_a_string_evades_the_rules(project: Path) -> None:
         for name in call.findall(path.read_text(encoding="utf-8"))
     }
 
-    assert {pair for pair in found if pair[1] in {*ROOMS, PACKAGE} or pair[0] in PURE} == {("__init__.py", PACKAGE)}
+    assert {pair for pair in found if pair[1] in {*LIBRARIES, PACKAGE} or pair[0] in PURE} == {("__init__.py", PACKAGE)}
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
@@ -193,7 +195,7 @@ BY_NAME = {
 
 
 def changed_by_name(package: Path) -> dict[str, list[int]]:
-    # What lies in `inside` runs in the agent's kernel.
+    # The modules in `inside` run in the agent's kernel.
     files = (path for path in sorted(package.rglob("*.py")) if path.parent.name != "inside")
     found = {
         path.relative_to(package).as_posix(): [

@@ -22,7 +22,7 @@ def _bundle(mime: str) -> Callable[[str], str]:
     return lambda vector: str(safe({mime: vector, "text/plain": vector})[0].get("text/html", ""))
 
 
-DOORS: dict[str, Callable[[str], str]] = {
+RENDERERS: dict[str, Callable[[str], str]] = {
     "markdown": markdown,
     "html": _bundle("text/html"),
     "markdown bundle": _bundle("text/markdown"),
@@ -61,9 +61,9 @@ def _shown(browser: Browser, html: list[str]) -> tuple[list[str], list[str]]:
     return caught, [url for url in requests if not url.startswith("data:image/svg+xml;base64,")]
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_nothing_runs_and_nothing_is_loaded(browser: Browser, door: str) -> None:
-    assert _shown(browser, [DOORS[door](vector) for vector in HOSTILE]) == ([], [])
+@pytest.mark.parametrize("renderer", RENDERERS)
+def test_nothing_runs_and_nothing_is_loaded(browser: Browser, renderer: str) -> None:
+    assert _shown(browser, [RENDERERS[renderer](vector) for vector in HOSTILE]) == ([], [])
 
 
 def test_the_trap_works(browser: Browser) -> None:

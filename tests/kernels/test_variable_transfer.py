@@ -232,20 +232,20 @@ def test_a_kernel_that_lies_is_refused(agent: SharedKernel) -> None:
     agent.execute("""
 import sys
 inside = sys.modules["autogen_nb_service"]
-kept = inside._FUNCTIONS.copy()
-def lie(name, folder):
+kept = dict(vars(inside))
+def lie(writer, name, folder):
     import os
     os.symlink("/etc/passwd", folder + "/manifest.json")
     return {}
-inside._FUNCTIONS["save"] = lie
-inside._FUNCTIONS["variables"] = lambda: [1, {"name": "x\\n<b>"}, {"name": "ok", "type": ["<b>"], "size": "big"}]
+inside._save = lie
+inside.variables = lambda digest: [1, {"name": "x\\n<b>"}, {"name": "ok", "type": ["<b>"], "size": "big"}]
 """)
     try:
         with pytest.raises(TransferError, match="`anything` cannot be copied back"):
             agent.do(variable_exchange.get(agent.kernel, "anything"))
         assert agent.do(variable_exchange.variables(agent.kernel)) == (HandedVariable("ok", "['<b>']", "None", None),)
     finally:
-        agent.execute("inside._FUNCTIONS.update(kept)")
+        agent.execute("vars(inside).update(kept)")
 
 
 def test_nothing_is_left_in_the_folder(agent: SharedKernel) -> None:
