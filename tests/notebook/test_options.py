@@ -121,6 +121,9 @@ def test_new_chat_that_cannot_begin_renames_none(fresh: FrontEnd, model: FakeOpe
         ("%%autogen -h\n", "--budget SUM"),
         ("%autogen help", "%autogen pull              copies"),
         ("%autogen --help", "%autogen pull              copies"),
+        ("%autogen help kernel", "%autogen kernel interrupt  interrupts"),
+        ("%autogen rules --help", "%autogen rules clear   revokes"),
+        ("%autogen help kernel vars", "usage: %autogen kernel vars"),
     ],
 )
 def test_help_is_a_list_of_options_or_commands(notebook: FrontEnd, cell: str, line: str) -> None:

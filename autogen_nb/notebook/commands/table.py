@@ -1,9 +1,11 @@
 """The table of the commands of ``%autogen``, and the dispatcher."""
 
+from collections.abc import Collection
+
 from autogen_nb.errors import ConfigError
 from autogen_nb.notebook.commands.audit_command import audit
 from autogen_nb.notebook.commands.chat_commands import branch, code, export, redo, resume, retry, show, undo
-from autogen_nb.notebook.commands.command import CommandContext
+from autogen_nb.notebook.commands.command import Command, CommandContext
 from autogen_nb.notebook.commands.history_command import chats, history, remove, search, sessions, show_session, usage
 from autogen_nb.notebook.commands.kernel_command import interrupt, pull, push, restart, status, stop, variables
 from autogen_nb.notebook.commands.model_command import forget_model, model, models, set_model
@@ -33,6 +35,9 @@ async def run_line(context: CommandContext, line: str) -> None:
         context.write(_overview())
         return
     verbs = [name.removeprefix(f"{first} ") for name in COMMANDS if name.startswith(f"{first} ")]
+    if verbs and " ".join(more) in HELP:
+        context.write("\n".join(_rows([each for each in COMMANDS.values() if each.name.split()[0] == first])))
+        return
     if verbs and more and not more[0].startswith("-") and more[0] not in verbs:
         hint = did_you_mean(more[0], verbs, f"it has {', '.join(verbs)}")
         raise ConfigError(f"%autogen {first} has no {more[0]!r}; {hint}")
@@ -55,11 +60,16 @@ async def run_line(context: CommandContext, line: str) -> None:
 
 def _overview() -> str:
     width = max(map(len, COMMANDS)) + 2
-    rows = [f"%autogen {name.ljust(width)}{each.help}" for name, each in COMMANDS.items()]
-    rows += [
+    rows = [
+        *_rows(COMMANDS.values()),
         "",
         f"%autogen help {'NAME'.ljust(width - 5)}explains the arguments of a command",
         f"%%autogen?{' ' * (width - 1)}explains the options of a cell",
         f"%config AutogenMagics{' ' * (width - 12)}shows and sets the defaults of these options",
     ]
     return "\n".join(rows)
+
+
+def _rows(commands: Collection[Command]) -> list[str]:
+    width = max(len(each.name) for each in commands) + 2
+    return [f"%autogen {each.name.ljust(width)}{each.help}" for each in commands]
