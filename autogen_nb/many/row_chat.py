@@ -26,19 +26,19 @@ from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
 from autogen_nb.core.people import Human
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, ConfigError, NobodyThere, TransferError
-from autogen_nb.events import INCOMPLETE, ApprovalAsked, EffectAsked, Ended, ModelReplied, Recorded
+from autogen_nb.events import ApprovalAsked, EffectAsked, Ended, Recorded
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places.writable import Writable, make_folder
 from autogen_nb.kernels.transfer.describe import describe, is_collection, variables_text
 from autogen_nb.many.shared_limits import SharedBudget, SharedLimits, limited
-from autogen_nb.messages import Completion
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.settings import Settings
 from autogen_nb.trusted.held_folder import HeldFolder
+from autogen_nb.views.status import Totals
 
 FILES = "autogen_files"
 _REACHED = "the budget is reached: {} are spent"
@@ -110,11 +110,10 @@ def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, tas
     except Exception as error:  # noqa: BLE001  # see above
         result["error"] = _sentence(error)
         is_stopped = isinstance(error, ChatUnfinished) and error.reason == "stopped"
-        result["status"] = "failed" if _replies(log) and not is_stopped else "not run"
-    replies = [reply for reply in _replies(log) if not reply.cached]
-    costs = [reply.cost for reply in replies]
-    result["tokens"] = sum(reply.usage.total_tokens for reply in replies if reply.usage)
-    result["cost"] = None if None in costs else sum(filter(None, costs))
+        result["status"] = "failed" if Totals.of(log).replies and not is_stopped else "not run"
+    totals = Totals.of(log)
+    result["tokens"] = totals.tokens
+    result["cost"] = None if totals.unpriced else totals.dollars
     result["seconds"] = round(time.monotonic() - started, 3)
     return result
 
@@ -281,16 +280,12 @@ def _remove_empty(cwd: Path, folder: str) -> None:
         held.remove_empty(folder)
 
 
-def _replies(log: list[Recorded]) -> list[Completion]:
-    return [event.completion for event in log if isinstance(event, ModelReplied)]
-
-
 def _check_finished(log: list[Recorded]) -> None:
     last = log[-1] if log else None
     if not isinstance(last, Ended) or last.reason not in ("answered", "terminated"):
         reason, detail = (last.reason, last.detail) if isinstance(last, Ended) else ("", "the chat has not ended")
         raise ChatUnfinished(detail, reason=reason)
-    if [reply.finish_reason for reply in _replies(log)][-1:] == [INCOMPLETE]:
+    if Totals.of(log).incomplete:
         raise ChatUnfinished("blocks failed or plots are missing, as the answer says")
 
 

@@ -1,6 +1,6 @@
 """The status of a running chat, and the line about its end."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from autogen_nb.events import (
@@ -12,6 +12,7 @@ from autogen_nb.events import (
     ModelReplied,
     completion_of,
 )
+from autogen_nb.messages import Completion, Usage
 from autogen_nb.views.in_words import counted, dollars, duration, joined, retry_in_words
 
 _SILENT = 30.0
@@ -40,13 +41,16 @@ class Totals:
     unpriced: bool = False
     incomplete: bool = False
 
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> "Totals":
+        totals = cls()
+        for event in events:
+            totals.count(event)
+        return totals
+
     def count(self, event: Event) -> None:
-        reply = completion_of(event)
-        if reply is not None and not reply.cached:
-            self.tokens += reply.usage.total_tokens if reply.usage else 0
-            self.cached_tokens += reply.usage.cached_tokens if reply.usage else 0
-            self.dollars += reply.cost or 0.0
-            self.unpriced = self.unpriced or (reply.cost is None and reply.usage is not None)
+        if (reply := completion_of(event)) is not None:
+            self.add(reply)
         match event:
             case ModelReplied(completion=completion):
                 self.incomplete = completion.finish_reason == INCOMPLETE
@@ -59,6 +63,15 @@ class Totals:
             case _:
                 pass
 
+    def add(self, reply: Completion) -> None:
+        """Adds the tokens and the cost of a reply."""
+        if not reply.cached:
+            usage = reply.usage or Usage()
+            self.tokens += usage.total_tokens
+            self.cached_tokens += usage.cached_tokens
+            self.dollars += reply.cost or 0.0
+            self.unpriced = self.unpriced or reply.cost is None
+
     def text(self) -> str:
         cached = f" ({self.cached} from the cache)" if self.cached else ""
         cached_tokens = f" ({self.cached_tokens:,} from the server's cache)" if self.cached_tokens else ""
@@ -67,13 +80,15 @@ class Totals:
             counted(self.blocks, "block run", "blocks run"),
             counted(self.calls, "call", "calls"),
             f"{self.tokens:,} tokens{cached_tokens}" if self.tokens else "",
-            self._cost(),
+            f"cost {self.cost}" if self.cost == "unknown" and self.tokens else "",
+            self.cost if self.dollars else "",
         )
 
-    def _cost(self) -> str:
+    @property
+    def cost(self) -> str:
         if self.unpriced:
-            return f"at least {dollars(self.dollars)}" if self.dollars else "cost unknown"
-        return dollars(self.dollars) if self.dollars else ""
+            return f"at least {dollars(self.dollars)}" if self.dollars else "unknown"
+        return dollars(self.dollars)
 
 
 def status(what: str, seconds: float, *remarks: str, has_text: bool = False) -> str:

@@ -331,11 +331,7 @@ def used(usage: Usage | None = USED, cost: float | None = None, *, cached: bool 
     ids="nothing uncounted priced unpriced partly cached free calls others cached-choice".split(),
 )
 def test_the_sums(events: list[Event], text: str) -> None:
-    totals = Totals()
-    for event in events:
-        totals.count(event)
-
-    assert totals.text() == text
+    assert Totals.of(events).text() == text
 
 
 @pytest.mark.parametrize(

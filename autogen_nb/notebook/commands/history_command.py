@@ -15,7 +15,8 @@ from autogen_nb.notebook.view.notebook_view import CellView, cell_view
 from autogen_nb.sessions import listing
 from autogen_nb.sessions.session import SessionRun
 from autogen_nb.views.decisions import PersonAsked, PersonGiven
-from autogen_nb.views.in_words import dollars, shortened
+from autogen_nb.views.in_words import shortened
+from autogen_nb.views.status import Totals
 
 _LENGTH = 80
 _NUMBERS = frozenset({"cells", "cell", "replies", "tokens", "cost"})
@@ -53,11 +54,11 @@ async def history(context: CommandContext, chat: str | None) -> None:
 
 @command("lists the tokens and the cost of the chats by cell and model")
 async def usage(context: CommandContext) -> None:
-    """Shows the tokens and cost of models' replies, except cached ones; an unknown price adds nothing to the cost."""
+    """Shows the tokens and cost of models' replies, except cached ones."""
     conversations = context.notebook.conversations
     if not any(chat.runs for chat in conversations):
         context.started_chat(None)
-    sums: dict[tuple[str, int, str], list[float]] = defaultdict(lambda: [0, 0, 0.0, 0])
+    sums: dict[tuple[str, int, str], Totals] = defaultdict(Totals)
     replies_of_cells = (
         (chat.name, number, reply)
         for chat in conversations
@@ -66,14 +67,12 @@ async def usage(context: CommandContext) -> None:
     )
     for chat_name, number, reply in replies_of_cells:
         if reply is not None and not reply.cached and reply.model:
-            entry = sums[chat_name, number, reply.model]
-            entry[0] += 1
-            entry[1] += reply.usage.total_tokens if reply.usage else 0
-            entry[2] += reply.cost or 0.0
-            entry[3] += reply.cost is not None
+            totals = sums[chat_name, number, reply.model]
+            totals.add(reply)
+            totals.replies += 1
     rows = [
-        (chat_name, str(cell), model, f"{replies:,}", f"{tokens:,}", dollars(cost) if known else "unknown")
-        for (chat_name, cell, model), (replies, tokens, cost, known) in sums.items()
+        (chat_name, str(cell), model, f"{totals.replies:,}", f"{totals.tokens:,}", totals.cost)
+        for (chat_name, cell, model), totals in sums.items()
     ]
     heads = ("chat", "cell", "model", "replies", "tokens", "cost")
     _show_rows(context, heads, rows, "usage", "No model has replied in this notebook.")
