@@ -5,6 +5,7 @@
 - ``environ``: an environment variable, which takes precedence over ``%config``.
 - ``check``: a function of a value and the option's name: returns the value, or raises ConfigError if it is invalid.
 - ``team``: the option is available with ``--team``.
+- ``completes``: what Tab offers as a value (`autogen_nb.notebook.completion.SOURCES`).
 """
 
 import math
@@ -108,16 +109,16 @@ class Settings(Configurable):
 
     task = Unicode("")
     model = Unicode("", help="a model's name, 'offline', or 'replay:FILE'").tag(
-        config=True, flags=("-m", "--model"), check=_not_empty("one, such as 'offline'")
+        config=True, flags=("-m", "--model"), check=_not_empty("one, such as 'offline'"), completes="models"
     )
     chat = Unicode(None, allow_none=True, help="the chat that this cell belongs to").tag(
-        flags=("-c", "--chat"), metavar="NAME", check=_chat_name
+        flags=("-c", "--chat"), metavar="NAME", check=_chat_name, completes="chats"
     )
     team = Unicode("", help="the team that does the task: a variable of the notebook").tag(
-        flags=("--team",), metavar="NAME", check=_one_name, team=True
+        flags=("--team",), metavar="NAME", check=_one_name, team=True, completes="teams"
     )
     each = Unicode("", help="a table of the notebook: run the task once for each row, with {column} filled in").tag(
-        flags=("--each",), metavar="NAME", check=_one_name
+        flags=("--each",), metavar="NAME", check=_one_name, completes="tables"
     )
     retry_failed = Bool(False, help="with --each: run the failed rows of an earlier run again").tag(
         flags=("--retry-failed",)
@@ -127,10 +128,10 @@ class Settings(Configurable):
         flags=("--template",), team=True
     )
     inputs = List(Unicode(), help="variables to copy to the agent's kernel").tag(
-        flags=("-i", "--input"), metavar="NAMES", check=_names
+        flags=("-i", "--input"), metavar="NAMES", check=_names, completes="variables"
     )
     outputs = List(Unicode(), help="variables to copy back, as data only").tag(
-        flags=("-o", "--output"), metavar="NAMES", check=_names
+        flags=("-o", "--output"), metavar="NAMES", check=_names, completes="agent's variables"
     )
     answer = Unicode("", help="the variable for the text of the final answer").tag(
         flags=("-a", "--answer"), metavar="NAME", check=_one_name, team=True
@@ -172,6 +173,7 @@ class Settings(Configurable):
         flags=("--kernel",),
         metavar="NAME|URL",
         check=_not_empty("an installed kernel, or a server's address"),
+        completes="kernels",
     )
     memory = Unicode(
         "", help="maximum memory of the chat's kernel, such as '4GB' [four fifths of this machine's memory]"

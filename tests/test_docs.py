@@ -2,13 +2,12 @@ import pydoc
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import autogen_nb
 from autogen_nb.cli import exit_codes
-from autogen_nb.notebook.extension import AutogenMagics
+from autogen_nb.notebook.options import ACTIONS
 from autogen_nb.settings import Settings
 from tests.driven import in_process
 from tests.pages import PAGES, PROJECT, code, has_magics, names, text
@@ -111,12 +110,10 @@ def test_each_module_of_the_design_is_there() -> None:
 
 def test_the_options_are_those_of_the_magic() -> None:
     rows = re.findall(r"^\| (`-.*?) \|", text(DOCS / "magics.md"), re.MULTILINE)
-    parser: Any = AutogenMagics.autogen_cell.parser
-    told = re.findall(r"^  (-.*?)(?:  |$)", parser.format_help(), re.MULTILINE)
 
-    assert {option for row in rows for option in re.findall(r"`(-[^`]*)`", row)} == set(
-        re.findall(r"(?<![\w-])--?[\w-]+", " ".join(told))
-    )
+    assert {option for row in rows for option in re.findall(r"`(-[^`]*)`", row)} == {
+        flag for action in ACTIONS for flag in action.option_strings
+    }
 
 
 def test_the_defaults_are_those_of_the_settings() -> None:

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from IPython.core.completer import context_matcher
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
@@ -25,6 +26,8 @@ from autogen_nb.settings import Settings
 from autogen_nb.trusted import policy_file
 
 if TYPE_CHECKING:
+    from IPython.core.completer import CompletionContext, SimpleMatcherResult
+
     from autogen_nb.executors.block_executor import BlockExecutor
     from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
     from autogen_nb.notebook.conversations import Conversations, NotebookConversation
@@ -75,12 +78,14 @@ class Extension:
     def install(self) -> None:
         self._shell.register_magics(self._magics)
         self._transformer.install()
+        self._shell.Completer.custom_matchers.append(self.complete)
         self._shell.events.register("post_run_cell", self._print_hints)
         self._warming.start()
 
     def remove(self) -> None:
         self._shell.events.unregister("post_run_cell", self._print_hints)
         self._transformer.remove()
+        self._shell.Completer.custom_matchers.remove(self.complete)
         # IPython registers magics for `%config`, but cannot unregister them.
         cast("list[Any]", self._shell.configurables).remove(self._magics)
         manager = self._shell.magics_manager
@@ -115,6 +120,15 @@ class Extension:
                 notebook = Notebook(self._shell.user_ns, conversations, self._magics, sessions)
                 self._handler = MagicHandler(self._shell, notebook)
             return self._handler
+
+    @context_matcher(identifier="autogen_nb")  # type: ignore[untyped-decorator]  # IPython's is not annotated
+    def complete(self, context: "CompletionContext") -> "SimpleMatcherResult":
+        if not context.line_with_cursor.lstrip().startswith(("%autogen ", "%%autogen ")):
+            return {"completions": []}
+        handler = self.handler()
+        from autogen_nb.notebook.completion import completions
+
+        return completions(handler.notebook, context, self._shell.Completer.file_matcher)
 
     def _warm_up(self) -> None:
         # While this thread imports, the engine, which starts a kernel, waits for a switch interval at each step.

@@ -78,7 +78,7 @@ def one_line() -> Iterator[None]:
 class MagicHandler:
     def __init__(self, shell: InteractiveShell, notebook: Notebook) -> None:
         self._shell = shell
-        self._notebook = notebook
+        self.notebook = notebook
         self.conversations = notebook.conversations
         self.sessions = notebook.sessions
         self._announced: set[str] = set()
@@ -89,15 +89,15 @@ class MagicHandler:
     def warm_up(self) -> None:
         """Removes expired sessions; imports the modules and reads the sessions that the first cell needs."""
         chat_html.warm_up()
-        self._notebook.sessions.expire()
-        _ = self._notebook.sessions.earlier
+        self.notebook.sessions.expire()
+        _ = self.notebook.sessions.earlier
         if getattr(self._shell, "kernel", None) is not None:
             import autogen_nb.notebook.asking.panels.button_person  # noqa: F401  # imports ipywidgets
 
     def close(self) -> None:
         for chat in self.conversations:
             chat.end()
-        self._notebook.sessions.close()
+        self.notebook.sessions.close()
         self.conversations.folders.close()
         self.conversations.kernels.close()
 
@@ -125,7 +125,7 @@ class MagicHandler:
         async def run_cell(settings: Settings, cell: str) -> None:
             await self._run(settings, waits, resumed_cell=cell)
 
-        return CommandContext(self._shell, self._notebook, waits, partial(self._stage, waits), run_cell)
+        return CommandContext(self._shell, self.notebook, waits, partial(self._stage, waits), run_cell)
 
     @contextmanager
     def _stage(self, waits: run.Waits, human_timeout: float | None = None) -> Iterator[CellStage]:
@@ -133,21 +133,21 @@ class MagicHandler:
         channel, running = self._channel(waits), running_origin(self._shell)
         view = cell_view(self._shell)
         with closing(view), self._person(channel, view, running, human_timeout) as person:
-            yield CellStage(self._notebook, running, person, view, waits)
+            yield CellStage(self.notebook, running, person, view, waits)
 
     async def _run(self, options: Settings, waits: run.Waits, resumed_cell: str | None = None) -> None:
         """Runs this cell, or resumes the cell with the id `resumed_cell` ("" if it has no id)."""
         channel = self._channel(waits)
         if options.each:
             with self._stage(waits, options.human_timeout or None) as stage:
-                self._notebook.publish(await run_each(stage, options))
+                self.notebook.publish(await run_each(stage, options))
             return
         origin = running_origin(self._shell)
         if resumed_cell is not None:
             origin = replace(origin, cell=resumed_cell or None)
-        team = None if not options.team else team_of(options, self._notebook.namespace)
+        team = None if not options.team else team_of(options, self.notebook.namespace)
         place = self._place(options, origin) if team is None else Place()
-        settings = self._notebook.defaults.for_cell(
+        settings = self.notebook.defaults.for_cell(
             options, attended=channel.way != "nobody", sandboxed=place.is_sandbox, policy=run.policy()
         )
         members = () if team is None else [member.name for member in team.participants]
@@ -156,12 +156,12 @@ class MagicHandler:
         has_buttons = channel.way == "buttons"
         view = cell_view(self._shell, remark=remark, members=members, comes_back=has_buttons, show=settings.show)
         with self._person(channel, view, origin, settings.human_timeout or None) as person:
-            stage = CellStage(self._notebook, origin, person, view, waits, settings.every_block)
+            stage = CellStage(self.notebook, origin, person, view, waits, settings.every_block)
             if team is not None:
                 await run_team(stage, options, team)
                 return
             self.conversations.kernels.set_limits(
-                self._notebook.defaults.kernel_idle, self._notebook.defaults.kernel_limit
+                self.notebook.defaults.kernel_idle, self.notebook.defaults.kernel_limit
             )
             say = partial(self._context(waits).say, kind="kernel")
             self.conversations.kernels.say_in(copy_context(), say)
@@ -203,7 +203,7 @@ class MagicHandler:
             view.note(why)
 
     def _place(self, options: Settings, origin: Origin) -> Place:
-        default = self._notebook.defaults.default_place
+        default = self.notebook.defaults.default_place
         chat = self.conversations.find(options, origin)
         place = options.place(default) if chat is None else chat.place_for(options, default)
         if chat is None or chat.place != place:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,6 +45,8 @@ class Notebook:
     rules: RulesFile = field(default_factory=RulesFile)
     announced: set[tuple[str, Share]] = field(default_factory=set, repr=False)
     tips: set[str] = field(default_factory=set, repr=False)
+    # The models, each with its source, that the last `%autogen models` listed.
+    listed_models: Sequence[tuple[str, str]] = ()
     _models: dict[str, Model] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:

@@ -4,10 +4,11 @@ import argparse
 import difflib
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
-from IPython.core.magic_arguments import MagicArgumentParser, argument, magic_arguments
+from IPython.core.magic_arguments import MagicArgumentParser
 from traitlets import Bool, Enum, Float, Int, List
 
 from autogen_nb.errors import ConfigError
@@ -40,24 +41,25 @@ def _argument(name: str) -> dict[str, Any]:
 _ARGUMENTS = {name: (trait.metadata["flags"], _argument(name)) for name, trait in OPTIONS.items()}
 
 
-def documented(magic: F) -> F:
-    """Appends the options to the magic's docstring, for ``%%autogen?``."""
-    rows = [argument(*flags, **details) for flags, details in _ARGUMENTS.values()]
-    task = argument("task", nargs="*", help="the task, or its beginning; the cell's body follows it")
-    for row in (task, *reversed(rows)):
-        magic = row(magic)
-    return magic_arguments()(magic)  # type: ignore[no-any-return]  # IPython's decorators are untyped
-
-
 _PARSER = MagicArgumentParser(
-    usage="%%autogen [options] [the task, or its beginning]", argument_default=argparse.SUPPRESS
+    usage="%%%%autogen [options] [the task, or its beginning]",
+    argument_default=argparse.SUPPRESS,
+    # A screen has about 50 lines.
+    formatter_class=partial(argparse.HelpFormatter, width=120, max_help_position=32),
 )
-_ACTIONS = [_PARSER.add_argument(*flags, **details) for flags, details in _ARGUMENTS.values()]
-_TAKES_VALUE = {flag: action.nargs != 0 for action in _ACTIONS for flag in action.option_strings}
+COMPLETES = {name: trait.metadata.get("completes", "") for name, trait in OPTIONS.items()}
+ACTIONS = [_PARSER.add_argument(*flags, **details) for flags, details in _ARGUMENTS.values()]
+_TAKES_VALUE = {flag: action.nargs != 0 for action in ACTIONS for flag in action.option_strings}
 
 
 def help_text() -> str:
-    return _PARSER.format_help().removeprefix("::\n\n")
+    return _PARSER.format_help().rstrip()
+
+
+def documented(magic: F) -> F:
+    """Appends the options to the magic's docstring, for ``%%autogen?``."""
+    magic.__doc__ = f"{magic.__doc__}\n\n{help_text()}"
+    return magic
 
 
 def read_options(line: str, cell: str | None) -> Settings:

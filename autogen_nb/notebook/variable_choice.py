@@ -57,7 +57,7 @@ def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
         if name in in_backticks
         or (
             len(name) >= _SHORT
-            and (_looks_like_a_name(name) or _is_table(value))
+            and (_looks_like_a_name(name) or is_table(value))
             and any(word == name and _has(value, attribute) for word, attribute in words)
         )
     ]
@@ -108,5 +108,5 @@ def _looks_like_a_name(word: str) -> bool:
     return "_" in word or any(letter.isdigit() for letter in word) or not word.islower()
 
 
-def _is_table(value: Any) -> bool:
+def is_table(value: Any) -> bool:
     return hasattr(value, "shape") and hasattr(value, "dtype" if not hasattr(value, "columns") else "columns")

@@ -100,6 +100,7 @@ class FrontEnd:
         self.widgets: dict[str, dict[str, Any]] = {}
         self._page = ""
         self._comm_infos: dict[str, list[str]] = {}
+        self._completions: dict[str, dict[str, Any]] = {}
         self._unhandled: dict[str, str] = {}
         self._runs: dict[str, Run] = {}
         self._cells: dict[str, Run] = {}
@@ -204,6 +205,13 @@ class FrontEnd:
         self.wait(lambda: run.done, f"cell {run.cell!r} to finish", within)
         return run
 
+    def complete(self, code: str) -> dict[str, Any]:
+        """The reply to Tab at the end of the code."""
+        content = {"code": code, "cursor_pos": len(code)}
+        request = self._send("complete_request", content)
+        self.wait(lambda: request in self._completions, f"the completion of {code!r}")
+        return self._completions.pop(request)
+
     def value(self, expression: str) -> str:
         run = self.run(f"print({expression})", "value")
         assert run.status == "ok", run.error
@@ -290,6 +298,8 @@ class FrontEnd:
         request = message["parent_header"].get("msg_id", "")
         if message["msg_type"] == "comm_info_reply":
             self._comm_infos[request] = list(message["content"]["comms"])
+        elif message["msg_type"] == "complete_reply":
+            self._completions[request] = message["content"]
         elif (run := self._runs.get(request)) is not None:
             run.reply = message["content"]
 

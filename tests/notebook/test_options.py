@@ -114,6 +114,9 @@ def test_new_chat_that_cannot_begin_renames_none(fresh: FrontEnd, model: FakeOpe
     assert "Count." in str(model.requests[-1].body)
 
 
+A_SCREEN = 40
+
+
 @pytest.mark.parametrize(
     ("cell", "line"),
     [
@@ -131,3 +134,4 @@ def test_help_is_a_list_of_options_or_commands(notebook: FrontEnd, cell: str, li
 
     assert ran.status == "ok", ran.error
     assert line in ran.text
+    assert len(ran.text.splitlines()) <= A_SCREEN

@@ -12,6 +12,13 @@ from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec
 _POLL = 0.25
 
 
+def installed_kernels() -> list[str]:
+    """The names of the installed kernelspecs."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    return sorted(KernelSpecManager().find_kernel_specs())
+
+
 class KernelspecProvisioner(LocalProvisioner):
     def __init__(self, name: str) -> None:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
@@ -20,7 +27,7 @@ class KernelspecProvisioner(LocalProvisioner):
         try:
             spec: Any = specs.get_kernel_spec(name)
         except NoSuchKernel as error:
-            installed = ", ".join(sorted(specs.find_kernel_specs())) or "none"
+            installed = ", ".join(installed_kernels()) or "none"
             raise ConfigError(f"there is no kernelspec {name!r}; installed are: {installed}") from error
         self.name = name
         self.language = str(spec.language).lower()

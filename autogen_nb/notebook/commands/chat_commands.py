@@ -58,7 +58,9 @@ async def show(context: CommandContext, chat: str | None) -> None:
 
 @command(
     "continues a chat after a restart of this notebook's kernel",
-    argument("name", nargs="?", default="", metavar="NAME", help="a chat of this notebook, or a session"),
+    argument(
+        "name", nargs="?", default="", metavar="NAME", help="a chat of this notebook, or a session", completes="stored"
+    ),
     argument("--yes", action="store_true", group="again", help="runs the chat's blocks again without a question"),
     argument("--fresh", action="store_true", group="again", help="does not run the chat's blocks again"),
 )
@@ -143,7 +145,7 @@ async def branch(context: CommandContext, name: str, at: int | None, chat: str |
 
 @command(
     "runs a chat's last cell again, and shows both answers",
-    argument("-m", "--model", metavar="MODEL", help="the model; by default that of the cell"),
+    argument("-m", "--model", metavar="MODEL", help="the model; by default that of the cell", completes="models"),
     CHAT,
 )
 async def retry(context: CommandContext, model: str | None, chat: str | None) -> None:
@@ -159,7 +161,7 @@ async def retry(context: CommandContext, model: str | None, chat: str | None) ->
 
 @command(
     "writes a chat as a notebook, script or page, and first checks its results",
-    argument("file", metavar="FILE", help="ends in .ipynb, .py, .md or .html"),
+    argument("file", metavar="FILE", help="ends in .ipynb, .py, .md or .html", completes="files"),
     CHAT,
     argument("--yes", action="store_true", help="runs the code in a new kernel without a question"),
     argument("--unchecked", action="store_true", help="does not run the code"),

@@ -8,7 +8,7 @@ import argparse
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -86,6 +86,8 @@ class Command:
     parser: argparse.ArgumentParser
     split: Callable[[str], list[str]]
     function: Callable[..., Awaitable[None]]
+    actions: Sequence[argparse.Action]
+    completes: Mapping[str, str]
 
     async def run(self, context: CommandContext, line: str) -> None:
         """Runs the command with the arguments in a line."""
@@ -98,15 +100,19 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """The arguments of `add_argument`; `group` names those of which a line has at most one."""
+    """The arguments of `add_argument`.
+
+    `group` names those of which a line has at most one; `completes` says which values Tab offers.
+    """
 
     flags: tuple[str, ...]
     details: Mapping[str, Any]
     group: str = ""
+    completes: str = ""
 
 
-def argument(*flags: str, group: str = "", **details: Any) -> Argument:
-    return Argument(flags, details, group)
+def argument(*flags: str, group: str = "", completes: str = "", **details: Any) -> Argument:
+    return Argument(flags, details, group, completes)
 
 
 def whole_number(text: str) -> int:
@@ -115,10 +121,11 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
-CHAT = argument("-c", "--chat", metavar="CHAT", help="the chat; by default, that of the last cell")
+_ONE = {"metavar": "CHAT", "completes": "chats"}
+CHAT = argument("-c", "--chat", help="the chat; by default, that of the last cell", **_ONE)
 ONE_CHAT = (
-    argument("chat", nargs="?", metavar="CHAT", group="chat", default=argparse.SUPPRESS, help=CHAT.details["help"]),
-    argument("-c", "--chat", metavar="CHAT", group="chat", help="the same"),
+    argument("chat", nargs="?", group="chat", default=argparse.SUPPRESS, help=CHAT.details["help"], **_ONE),
+    argument("-c", "--chat", group="chat", help="the same", **_ONE),
 )
 YES = argument("--yes", action="store_true", help="asks no question")
 
@@ -138,8 +145,8 @@ def command(
             formatter_class=partial(argparse.HelpFormatter, width=_HELP_WIDTH),
         )
         groups: defaultdict[str, Any] = defaultdict(parser.add_mutually_exclusive_group, {"": parser})
-        for each in arguments:
-            groups[each.group].add_argument(*each.flags, **each.details)
-        return Command(own_name, description, parser, split, function)
+        actions = [groups[each.group].add_argument(*each.flags, **each.details) for each in arguments]
+        completes = {action.dest: each.completes for action, each in zip(actions, arguments, strict=True)}
+        return Command(own_name, description, parser, split, function, actions, completes)
 
     return make

@@ -102,7 +102,7 @@ async def sessions(context: CommandContext, *, is_all: bool) -> None:
     context.show(stacked(shown, note_display(note)) if note else shown)
 
 
-@command("shows the chat of a session", argument("name", metavar="NAME"), name="sessions show")
+@command("shows the chat of a session", argument("name", metavar="NAME", completes="sessions"), name="sessions show")
 async def show_session(context: CommandContext, name: str) -> None:
     store = context.notebook.sessions.store
     show_runs(store.read(store.find(name)).runs, cell_view(context.shell))
@@ -117,7 +117,7 @@ async def search(context: CommandContext, words: Sequence[str]) -> None:
         context.say(f"No session contains {text!r}.")
 
 
-@command("removes sessions", argument("names", nargs="+", metavar="NAME"), name="sessions rm")
+@command("removes sessions", argument("names", nargs="+", metavar="NAME", completes="sessions"), name="sessions rm")
 async def remove(context: CommandContext, names: Sequence[str]) -> None:
     store = context.notebook.sessions.store
     removed = [store.find(name) for name in names]

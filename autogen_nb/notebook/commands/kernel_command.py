@@ -19,7 +19,7 @@ _NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process", "ends if 
 
 @command(
     "copies variables of the agent's kernel here",
-    argument("names", nargs="+", metavar="NAME"),
+    argument("names", nargs="+", metavar="NAME", completes="agent's variables"),
     CHAT,
     argument(
         "--unpickle",
@@ -38,7 +38,11 @@ async def pull(context: CommandContext, names: Sequence[str], chat: str | None, 
         context.write(variable_choice.replaced_variables_line(replaced, "your notebook"))
 
 
-@command("copies variables of the notebook to the agent's kernel", argument("names", nargs="+", metavar="NAME"), CHAT)
+@command(
+    "copies variables of the notebook to the agent's kernel",
+    argument("names", nargs="+", metavar="NAME", completes="variables"),
+    CHAT,
+)
 async def push(context: CommandContext, names: Sequence[str], chat: str | None) -> None:
     conversation, namespace = context.chat(chat), context.notebook.namespace
     values = variable_choice.named_variables(names, namespace, "%autogen push")

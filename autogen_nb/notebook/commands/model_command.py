@@ -32,7 +32,7 @@ async def model(context: CommandContext) -> None:
 
 @command(
     "opens the form for the model, its server and key",
-    argument("name", nargs="?", metavar="NAME"),
+    argument("name", nargs="?", metavar="NAME", completes="models"),
     argument("--url", metavar="URL", help="the server's address; the key is typed in the form"),
     name="model set",
 )
@@ -103,6 +103,7 @@ def list_models(notebook: Notebook, environ: Mapping[str, str], servers: LocalSe
         for name in server.models
     ]
     rows += [row for listing in engine.call(models_of_keys(environ)) for row in _provider_rows(*listing, environ)]
+    notebook.listed_models = tuple((name, source) for name, _, source in rows if name)
     hint = note_display(visible(_list_hint(here, configured=bool(models))))
     return stacked(table(("model", "host", "source"), rows, kind="models"), hint)
 

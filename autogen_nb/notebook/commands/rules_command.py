@@ -13,7 +13,8 @@ from autogen_nb.notebook.rendering.chat_html import Content, note_display, table
 
 _EXAMPLE = "network api.example.org"
 _ALL = "`%autogen rules` lists them"
-_RULE = argument("words", nargs=PARSER, metavar="RULE")
+_RULE = argument("words", nargs=PARSER, metavar="RULE", completes="kinds of effects")
+_SAVED_RULE = argument("words", nargs=PARSER, metavar="RULE", completes="rules")
 
 
 @command("lists the effects that code may have without a question", name="rules list")
@@ -31,7 +32,7 @@ async def add_rule(context: CommandContext, words: Sequence[str]) -> None:
     context.say(f"From now on, in all of your notebooks: {rule.words}. {way_back}")
 
 
-@command("revokes a rule, or the rule with a number", _RULE, name="rules remove", split=str.split)
+@command("revokes a rule, or the rule with a number", _SAVED_RULE, name="rules remove", split=str.split)
 async def remove_rule(context: CommandContext, words: Sequence[str]) -> None:
     saved = context.notebook.rules
     rule = _find_rule(words, saved.saved_rules(), context.notebook.conversations.cwd)

@@ -1,6 +1,6 @@
 """The table of the commands of ``%autogen``, and the dispatcher."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.notebook.commands.audit_command import audit
@@ -34,7 +34,7 @@ async def run_line(context: CommandContext, line: str) -> None:
     if first in HELP:
         context.write(_overview())
         return
-    verbs = [name.removeprefix(f"{first} ") for name in COMMANDS if name.startswith(f"{first} ")]
+    verbs = verbs_of(first)
     if verbs and " ".join(more) in HELP:
         context.write("\n".join(_rows([each for each in COMMANDS.values() if each.name.split()[0] == first])))
         return
@@ -43,19 +43,27 @@ async def run_line(context: CommandContext, line: str) -> None:
         raise ConfigError(f"%autogen {first} has no {more[0]!r}; {hint}")
     if first in _DEFAULTS and (not more or more[0].startswith("-")):
         line = " ".join((first, _DEFAULTS[first], *line.split(maxsplit=1)[1:]))
-    for count in (2, 1):
-        found = COMMANDS.get(" ".join(line.split()[:count]))
-        if found is not None:
-            arguments = "".join(line.split(maxsplit=count)[count:])
-            if arguments in HELP:
-                context.write(found.parser.format_help())
-            else:
-                await found.run(context, arguments)
-            return
+    if (found := find_command(line.split())) is not None:
+        arguments = line.split(maxsplit=len(found.name.split()))[len(found.name.split()) :]
+        if arguments and arguments[0] in HELP:
+            context.write(found.parser.format_help())
+        else:
+            await found.run(context, "".join(arguments))
+        return
     hint = did_you_mean(first, COMMANDS, f"{TASK_BELOW}.")
     names = ", ".join(dict.fromkeys(name.split()[0] for name in COMMANDS))
     explained = "%autogen without arguments explains them"
     raise ConfigError(f"%autogen {line} is not a command; {hint} The commands are {names}; {explained}")
+
+
+def find_command(words: Sequence[str]) -> Command | None:
+    """The command whose name of one or two words begins the line; None if there is none."""
+    return COMMANDS.get(" ".join(words[:2])) or COMMANDS.get(" ".join(words[:1]))
+
+
+def verbs_of(first: str) -> list[str]:
+    """The second words of the commands that begin with the word."""
+    return [name.removeprefix(f"{first} ") for name in COMMANDS if name.startswith(f"{first} ")]
 
 
 def _overview() -> str:
