@@ -133,6 +133,9 @@ class Settings(Configurable):
     outputs = List(Unicode(), help="variables to copy back, as data only").tag(
         flags=("-o", "--output"), metavar="NAMES", check=_names, completes="agent's variables"
     )
+    context = Bool(False, help="whether the assistant sees the cells above, with short outputs [no]").tag(
+        config=True, flags=("--context",)
+    )
     answer = Unicode("", help="the variable for the text of the final answer").tag(
         flags=("-a", "--answer"), metavar="NAME", check=_one_name, team=True
     )

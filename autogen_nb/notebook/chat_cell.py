@@ -42,8 +42,10 @@ from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import resuming, variable_choice
 from autogen_nb.notebook.asking.person import COPY, OFFER, AbsentPerson, approved_each_block, copy_and_run_again
 from autogen_nb.notebook.chat_folders import remove_empty
+from autogen_nb.notebook.context import context_of, names_in, read_instructions
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
+from autogen_nb.notebook.rendering.chat_html import folded_note
 from autogen_nb.run import heartbeat, policy, result
 from autogen_nb.settings import Settings
 from autogen_nb.views import in_words
@@ -52,6 +54,8 @@ T = TypeVar("T")
 
 _DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`, and run this cell again"
 _OUTSIDE = "The computations of the agent's code on the Dask cluster {} run outside of the sandbox."
+_CONTEXT_OFFER = "`--context` shows the cells above to the assistant, too."
+_NO_INSTRUCTIONS = "There are no instructions of the project any more."
 _WAY_OUT = "`%autogen model` shows and changes the server."
 
 
@@ -84,6 +88,7 @@ class ChatCell:
                     f"The folder {str(chat.cwd)!r} is not writable: files of this chat go to {chat.folder!r}.",
                     tone="warning",
                 )
+            self._read_instructions()
             with _chat_folder(chat):
                 try:
                     cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
@@ -183,6 +188,28 @@ class ChatCell:
         self._view.note(f"{'Copied to the agent' if copied else 'Not copied'}: `{name}`.", kind="decision")
         return copied
 
+    def _read_instructions(self) -> None:
+        before, now = self._notebook.instructions, read_instructions(self._notebook.conversations.cwd)
+        if now == before:
+            return
+        self._notebook.instructions = now
+        lines = in_words.counted(now.text.count("\n") + 1, "line", "lines")
+        what = "now follows" if before.text else "follows"
+        text = f"The assistant {what} the instructions in {now.names} ({lines})." if now.text else _NO_INSTRUCTIONS
+        self._view.note(text, kind="instructions")
+
+    def _cells_above(self, task: str, inputs: Mapping[str, Any]) -> str:
+        cells = self._notebook.cells()
+        if not self._settings.context:
+            if cells and (offer := self._notebook.tip(_CONTEXT_OFFER)):
+                self._view.note(offer, kind="offer")
+            return ""
+        mentioned = names_in([task]) & variable_choice.data_variables(self._notebook.namespace).keys()
+        context = context_of(cells, {*mentioned, *inputs})
+        if context.text:
+            self._view.add(*folded_note(context.line, context.text.strip(), kind="context"))
+        return context.text
+
     def _resume(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellRun | None:
         if [name for name, value in inputs.items() if not chat.shared.holds(name, value)]:
             return None
@@ -213,7 +240,7 @@ class ChatCell:
                 self._view.note(_OUTSIDE.format(cluster.address), tone="warning")
         if stale := [name for name in chat.shared.stale(self._notebook.namespace) if name not in inputs]:
             self._view.note(variable_choice.stale_variables_line(stale, self._name_for_commands(chat)), tone="warning")
-        message = task + variables_text(
+        message = f"{task}{self._cells_above(task, inputs)}" + variables_text(
             [describe(name, value, share=self._settings.share) for name, value in inputs.items()]
         )
         return chat.begin(self._stage.origin, task, message, self._settings)
@@ -315,7 +342,7 @@ class ChatCell:
             pictures=settings.pictures,
             timeout=settings.block_timeout or None,
         )
-        role = ASSISTANT + FOLDER.format(folder=conversation.folder)
+        role = ASSISTANT + FOLDER.format(folder=conversation.folder) + self._notebook.instructions.prompt
         setup = role, model, config, settings.max_turns, settings.mode, bool(settings.ask_person)
         earlier = conversation.runs[: conversation.runs.index(cell_run)]
         previous = conversation.agents

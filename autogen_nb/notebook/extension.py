@@ -70,6 +70,7 @@ class Extension:
         self._lock = threading.Lock()
         self._handler: MagicHandler | None = None
         self._hints: set[str] = set()
+        self._cell_ids: dict[int, str] = {}
         self._is_greeted = False
         self._magics = AutogenMagics(shell, self.handler)
         self._transformer = Transformer(shell)
@@ -79,11 +80,11 @@ class Extension:
         self._shell.register_magics(self._magics)
         self._transformer.install()
         self._shell.Completer.custom_matchers.append(self.complete)
-        self._shell.events.register("post_run_cell", self._print_hints)
+        self._shell.events.register("post_run_cell", self._on_cell_end)
         self._warming.start()
 
     def remove(self) -> None:
-        self._shell.events.unregister("post_run_cell", self._print_hints)
+        self._shell.events.unregister("post_run_cell", self._on_cell_end)
         self._transformer.remove()
         self._shell.Completer.custom_matchers.remove(self.complete)
         # IPython registers magics for `%config`, but cannot unregister them.
@@ -103,6 +104,7 @@ class Extension:
                 self._prepare()
                 from autogen_nb.notebook.chat_folders import ChatFolders, notebook_path
                 from autogen_nb.notebook.chat_sessions import ChatSessions, kernel_name
+                from autogen_nb.notebook.context import cells_above
                 from autogen_nb.notebook.conversations import Conversations
                 from autogen_nb.notebook.magic_handler import MagicHandler
                 from autogen_nb.notebook.notebook import Notebook
@@ -117,7 +119,8 @@ class Extension:
                     folders=ChatFolders(self._cwd, path),
                     begin_session=sessions.begin,
                 )
-                notebook = Notebook(self._shell.user_ns, conversations, self._magics, sessions)
+                cells = partial(cells_above, self._shell, self._cell_ids)
+                notebook = Notebook(self._shell.user_ns, conversations, self._magics, sessions, cells=cells)
                 self._handler = MagicHandler(self._shell, notebook)
             return self._handler
 
@@ -155,7 +158,9 @@ class Extension:
         chats = ", ".join(repr(name) for name in earlier)
         return f"An earlier chat of this notebook is stored ({chats}): %autogen resume continues it." if chats else ""
 
-    def _print_hints(self, result: Any) -> None:
+    def _on_cell_end(self, result: Any) -> None:
+        if result is not None and result.execution_count and result.info.cell_id:
+            self._cell_ids[result.execution_count] = result.info.cell_id
         for hint in (
             self._earlier_hint(),
             loop_hint(result),

@@ -22,6 +22,7 @@ from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import KEY_NEEDED, NOT_CONFIGURED, AbsentPerson, ModelForm, Person
 from autogen_nb.notebook.chat_sessions import ChatSessions
+from autogen_nb.notebook.context import NO_INSTRUCTIONS, Cell, Instructions
 from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.view.notebook_view import CellView
@@ -43,8 +44,11 @@ class Notebook:
     model_setting: ModelSetting = field(init=False)
     teams: dict[str, BaseGroupChat] = field(default_factory=dict)
     rules: RulesFile = field(default_factory=RulesFile)
-    announced: set[tuple[str, Share]] = field(default_factory=set, repr=False)
+    announced: set[tuple[str, Share, bool]] = field(default_factory=set, repr=False)
     tips: set[str] = field(default_factory=set, repr=False)
+    # The cells that ran in this notebook, other than those of magics of this package.
+    cells: Callable[[], Sequence[Cell]] = field(default=tuple, repr=False)
+    instructions: Instructions = NO_INSTRUCTIONS
     # The models, each with its source, that the last `%autogen models` listed.
     listed_models: Sequence[tuple[str, str]] = ()
     _models: dict[str, Model] = field(default_factory=dict, repr=False)
@@ -112,9 +116,11 @@ class CellStage:
         if failure:
             setting.forget_failure()
         for host in model_connection.hosts(spec, os.environ):
-            if (host, settings.share) not in self.notebook.announced:
-                self.notebook.announced.add((host, settings.share))
-                self.view.note(model_connection.disclosure(host, rows=settings.share == "rows"), kind="host")
+            received = host, settings.share, settings.context
+            if received not in self.notebook.announced:
+                self.notebook.announced.add(received)
+                rows, cells = settings.share == "rows", settings.context
+                self.view.note(model_connection.disclosure(host, rows=rows, cells=cells), kind="host")
         return spec or ""
 
     async def _model_of_form(self, named: str | None, failure: str) -> Any:

@@ -70,10 +70,10 @@ def write(path: Path, text: str) -> None:
         new.replace(path)
 
 
-def read_regular(path: Path) -> bytes:
-    """The contents of a regular file or of a link to it; raises OSError for a pipe or a device."""
+def read_regular(path: Path, limit: int = -1) -> bytes:
+    """The contents of a regular file or of a link to it, up to `limit`; raises OSError for a pipe or a device."""
     with open(path, "rb", opener=_open_regular) as file:
-        return file.read()
+        return file.read(limit)
 
 
 def _open_regular(name: str, flags: int) -> int:

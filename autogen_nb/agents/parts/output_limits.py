@@ -238,29 +238,30 @@ class Redactor:
         if isinstance(output, Stream) and self._pending is not None and self._pending.name == output.name:
             output, self._pending = replace(output, text=self._pending.text + output.text), None
         pending, self._pending = self._pending, None
-        ready: list[Output] = [] if pending is None else [replace(pending, text=self._redacted(pending.text))]
+        ready: list[Output] = [] if pending is None else [replace(pending, text=self.redacted(pending.text))]
         if isinstance(output, Stream):
             text = output.text
             sizes = range(min(self._longest - 1, len(text)), 0, -1)
             size = next((size for size in sizes if any(value.startswith(text[-size:]) for value in self._marks)), 0)
             if size:
                 text, self._pending = text[:-size], replace(output, text=text[-size:])
-            return [*ready, replace(output, text=self._redacted(text))] if text else ready
+            return [*ready, replace(output, text=self.redacted(text))] if text else ready
         if output is None or isinstance(output, Cleared):
             return ready if output is None else [*ready, output]
         values = {field.name: getattr(output, field.name) for field in fields(output)}
-        return [*ready, replace(output, **{name: self._redacted(value) for name, value in values.items()})]
+        return [*ready, replace(output, **{name: self.redacted(value) for name, value in values.items()})]
 
-    def _redacted(self, value: Any) -> Any:
+    def redacted(self, value: Any) -> Any:
+        """The value, such as a text or a mapping of texts, with the secrets replaced."""
         if isinstance(value, str):
             for secret, mark in self._marks.items():
                 if secret in value:
                     value = value.replace(secret, mark)
             return value
         if isinstance(value, Mapping):
-            return {self._redacted(key): self._redacted(item) for key, item in value.items()}
+            return {self.redacted(key): self.redacted(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return type(value)(map(self._redacted, value))
+            return type(value)(map(self.redacted, value))
         return value
 
 

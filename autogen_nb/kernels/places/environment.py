@@ -29,6 +29,11 @@ _SECRET = re.compile(
 )
 # Does not match words and paths, which could be part of ordinary output.
 _LIKE_KEY = re.compile(r"(?![/~.]|\w+://)(?=.*\d)(?=.*[A-Za-z])\S{16,}")
+# A name, and a value in quotes or after `%env`.
+_ASSIGNED = re.compile(r"""(?<!\w)(\w{1,80})["'\])]*\s*[=:,]\s*["']?([^\s"']+)""")
+# The keys of OpenAI, Anthropic, GitHub, GitLab, Slack, AWS, Google and Hugging Face.
+_KNOWN_KEY = re.compile(r"\b(?:(?:sk|ghp|gho|github_pat|glpat|xox[abp]|hf)[-_]|AKIA|AIza)[\w-]{16,}")
+_PASSWORD_IN_ADDRESS = re.compile(r"://[^\s/:@\"']*:([^\s/@\"']{4,})@")
 _ADDRESS_WITH_USER = re.compile(r"://\S*@")
 
 
@@ -42,6 +47,14 @@ def secret_values(environ: Mapping[str, str]) -> dict[str, str]:
     return {
         value: name for name, value in environ.items() if _SECRET.search(name.upper()) and _LIKE_KEY.fullmatch(value)
     }
+
+
+def typed_secrets(text: str) -> dict[str, str]:
+    """Maps each value in source code that looks like a key or a password to a name for it."""
+    assigned = {value: name for name, value in _ASSIGNED.findall(text) if _SECRET.search(name.upper())}
+    keys = {value: name for value, name in assigned.items() if _LIKE_KEY.fullmatch(value)}
+    passwords = dict.fromkeys(_PASSWORD_IN_ADDRESS.findall(text), "a password")
+    return {**dict.fromkeys(_KNOWN_KEY.findall(text), "a key"), **passwords, **keys}
 
 
 def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:

@@ -154,10 +154,11 @@ def accepts_images(spec: Any) -> bool:
     return all(_has_vision(str(entry.get("model")), entry.get("vision", common)) for entry in _entries(spec))
 
 
-def disclosure(host: str, *, rows: bool) -> str:
-    """Tells the person which data the host receives; with `rows`, this includes the first rows of tables."""
+def disclosure(host: str, *, rows: bool, cells: bool = False) -> str:
+    """Tells the person which data the host receives: with `rows`, first rows of tables; with `cells`, cells above."""
     sent = "names, types and first rows" if rows else "names and types (no rows)"
-    return f"`{host}` receives your task, {sent} of variables you hand over, and what the agent's code prints."
+    above = "the cells above with short outputs, " if cells else ""
+    return f"`{host}` receives your task, {above}{sent} of variables you hand over, and what the agent's code prints."
 
 
 def _has_vision(model: str, vision: Any) -> bool:

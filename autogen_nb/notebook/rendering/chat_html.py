@@ -231,6 +231,11 @@ def note_display(text: str, *, tone: Tone = "muted", kind: str = "note") -> Cont
     return bundle(line(text, tone=tone), text, kind=kind)
 
 
+def folded_note(summary: str, text: str, *, kind: str) -> Content:
+    """A muted line that opens to the text; in plain text, only the line."""
+    return bundle(opened_by(_with_code_spans(summary), preformatted(text), style=styles.MUTED_LINE), summary, kind=kind)
+
+
 def table(
     heads: Sequence[str],
     rows: Sequence[Sequence[str]],

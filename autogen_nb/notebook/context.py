@@ -1,0 +1,157 @@
+"""What the assistant gets besides the task: the cells above, if `context` is on, and the instructions of the project.
+
+Both are text of the notebook's owner and of others, such as the author of a cell or of a repository; keys in them are
+replaced by names.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from autogen_nb.agents.parts.output_limits import Redactor
+from autogen_nb.core.text.execution_report import plain, shorten
+from autogen_nb.kernels.places.environment import secret_values, typed_secrets
+from autogen_nb.trusted import known_secrets, owned_files
+from autogen_nb.views.in_words import counted
+
+CHARACTERS_PER_TOKEN = 4
+"""The usual number of characters of a token, for estimates."""
+
+_MOST_CHARACTERS = 4_000 * CHARACTERS_PER_TOKEN
+_LONGEST_SOURCE = 4_000
+_LONGEST_OUTPUT = 600
+_INSTRUCTION_NAMES = ("AUTOGEN.md", "AGENTS.md")
+_LONGEST_INSTRUCTIONS = 32 * 1024
+"""In bytes, the limit of other programs that read these files."""
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_OURS = re.compile(r"\s*(%%?autogen\b|%(re)?load_ext\b)")
+_HEAD = (
+    "\n\nCells of the user's notebook above this task, for information. They ran in the user's kernel, not in yours:"
+)
+_INSTRUCTIONS = "\nThe user's instructions for this project, from {}:\n\n{}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell that ran: its execution count, its source, and its shortened output."""
+
+    number: int
+    source: str
+    output: str
+
+    @property
+    def text(self) -> str:
+        output = f"\nOut:\n{self.output}" if self.output else ""
+        return f"\n\nIn [{self.number}]:\n{shorten(self.source, _LONGEST_SOURCE)}{output}"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The text about the cells above, the number of these cells, and of those that are left out."""
+
+    text: str
+    cells: int
+    left_out: int
+
+    @property
+    def line(self) -> str:
+        rest = f"; {counted(self.left_out, 'other is', 'others are')} left out" if self.left_out else ""
+        tokens = len(self.text) // CHARACTERS_PER_TOKEN
+        return f"The assistant sees {counted(self.cells, 'cell', 'cells')} above (about {tokens:,} tokens){rest}."
+
+
+def cells_above(shell: InteractiveShell, cell_ids: Mapping[int, str]) -> list[Cell]:
+    """Returns the cells that ran in this notebook, in their order; of a cell that ran again, only the last run.
+
+    `cell_ids` maps execution counts to the front end's ids of cells.
+    """
+    history: Any = shell.history_manager
+    last: dict[str, Cell] = {}
+    for number, source in enumerate(history.input_hist_raw[: shell.execution_count]):
+        if source.strip() and not _OURS.match(source):
+            key = cell_ids.get(number, source)
+            last.pop(key, None)
+            last[key] = Cell(number, source.strip(), _output(history, number))
+    return list(last.values())
+
+
+def _output(history: Any, number: int) -> str:
+    pieces: list[str] = []
+    for output in history.outputs.get(number, ()):
+        text = output.bundle.get("stream", output.bundle.get("text/plain", ""))
+        pieces += [text] if isinstance(text, str) else text
+    if number in history.exceptions:
+        error = history.exceptions[number]
+        pieces.append(f"\n{error['ename']}: {error['evalue']}")
+    return shorten(plain("".join(pieces)).strip(), _LONGEST_OUTPUT)
+
+
+def context_of(cells: Sequence[Cell], names: Collection[str]) -> Context:
+    """Returns the cells that use one of the variables `names`, and then the latest, as far as there is room."""
+    room, chosen = _MOST_CHARACTERS, set[int]()
+    related = [bool({*_NAME.findall(cell.source)} & {*names}) for cell in cells]
+    for number in sorted(range(len(cells)), key=lambda number: (not related[number], -number)):
+        if len(cells[number].text) <= room:
+            room -= len(cells[number].text)
+            chosen.add(number)
+    text = "".join(cells[number].text for number in sorted(chosen))
+    return Context(redacted(f"{_HEAD}{text}") if text else "", len(chosen), len(cells) - len(chosen))
+
+
+def redacted(text: str) -> str:
+    """Replaces keys: those of models, of the environment, and those that are typed in the text."""
+    secrets = {**typed_secrets(text), **secret_values(os.environ), **known_secrets.keys()}
+    return str(Redactor(secrets).redacted(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """The text of the files with the project's instructions, and their names; both "" if there are none."""
+
+    text: str = ""
+    names: str = ""
+
+    @property
+    def prompt(self) -> str:
+        return _INSTRUCTIONS.format(self.names, self.text) if self.text else ""
+
+
+NO_INSTRUCTIONS = Instructions()
+
+
+def read_instructions(folder: Path) -> Instructions:
+    """Reads a file in the folder and in each folder above it, up to the root of its repository, if it is in one.
+
+    The file of the nearest folder comes last, because models follow the last instruction.
+    """
+    above = list(chain([folder], folder.parents))
+    root = next((number for number, each in enumerate(above) if (each / ".git").exists()), 0)
+    texts: dict[str, str] = {}
+    room = _LONGEST_INSTRUCTIONS
+    for each in above[: root + 1]:
+        for path in (each / name for name in _INSTRUCTION_NAMES):
+            text = _read(path, room)
+            if text:
+                room -= len(text)
+                texts[os.path.relpath(path, folder)] = text
+                break
+    names = ", ".join(f"`{name}`" for name in reversed(texts))
+    return Instructions(redacted("\n\n".join(reversed(texts.values()))), names)
+
+
+def _read(path: Path, limit: int) -> str:
+    try:
+        return owned_files.read_regular(path, limit).decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def names_in(texts: Iterable[str]) -> set[str]:
+    return {name for text in texts for name in _NAME.findall(text)}
