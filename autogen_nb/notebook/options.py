@@ -45,7 +45,7 @@ _PARSER = MagicArgumentParser(
     usage="%%%%autogen [options] [the task, or its beginning]",
     argument_default=argparse.SUPPRESS,
     # A screen has about 50 lines.
-    formatter_class=partial(argparse.HelpFormatter, width=120, max_help_position=32),
+    formatter_class=partial(argparse.HelpFormatter, width=104, max_help_position=30),
 )
 COMPLETES = {name: trait.metadata.get("completes", "") for name, trait in OPTIONS.items()}
 ACTIONS = [_PARSER.add_argument(*flags, **details) for flags, details in _ARGUMENTS.values()]

@@ -114,7 +114,7 @@ def test_new_chat_that_cannot_begin_renames_none(fresh: FrontEnd, model: FakeOpe
     assert "Count." in str(model.requests[-1].body)
 
 
-A_SCREEN = 40
+A_SCREEN = 48
 
 
 @pytest.mark.parametrize(
