@@ -19,12 +19,13 @@ from autogen_nb.agents.teams.termination_conditions import (
     TimeoutTermination,
     TokenUsageTermination,
 )
-from autogen_nb.core.chats.team_flow import Observation, TeamTurn
+from autogen_nb.core.chats.team_flow import TeamTurn
 from autogen_nb.errors import CallbackError, ConfigError
-from autogen_nb.events import Answer
+from autogen_nb.events import CodeAsked, FunctionsAsked, Recorded, Said
 from autogen_nb.messages import Message, Usage
 from tests.agents.teams import assistant, by_turns, calling, done, finished, says
 from tests.core.worlds import outcome, scripted
+from tests.replies import replied
 
 CODE = "Here:\n```python\nprint('DONE')\n```"
 
@@ -47,15 +48,13 @@ class Own(TerminationCondition):
         return StopMessage(source="Own", content="b spoke") if messages[-1].source == "b" else None
 
 
-def heard(text: str = "", source: str = "coder", kind: Any = "text", **more: Any) -> Observation:
-    return Observation(source, kind, Message(text), **more)
+def heard(text: str = "", source: str = "coder", kind: Any = "text") -> Said:
+    return Said(source, "team", Message(text), kind=kind)
 
 
-def seen(
-    condition: TerminationCondition, *turns: list[Observation], answers: list[Answer] | None = None
-) -> list[str | None]:
-    watch, world = condition.watch(JudgedConditions()), scripted(*(answers or []))
-    return [outcome(watch(TeamTurn("team", tuple(turn), 0)), world)[1] for turn in turns]
+def seen(condition: TerminationCondition, *turns: list[Recorded]) -> list[str | None]:
+    watch = condition.watch(JudgedConditions())
+    return [outcome(watch(TeamTurn("team", tuple(turn), 0)), scripted())[1] for turn in turns]
 
 
 @pytest.mark.parametrize(
@@ -69,11 +68,10 @@ def seen(
         pytest.param(heard("```python\nprint('DONE')"), None, id="within code that was cut off"),
         pytest.param(heard(CODE + "\nDONE"), "coder said 'DONE'", id="beside code"),
         pytest.param(heard("```text\nDONE\n```"), "coder said 'DONE'", id="within a fence that is no code"),
-        pytest.param(Observation("coder", "event"), None, id="an event"),
-        pytest.param(Observation("coder", "text"), None, id="no message"),
+        pytest.param(Said("coder", "coder", Message("DONE")), None, id="what a model has written for its own agent"),
     ],
 )
-def test_text_mention_looks_at_what_is_said(said: Observation, told: str | None) -> None:
+def test_text_mention_looks_at_what_is_said(said: Said, told: str | None) -> None:
     assert seen(TextMentionTermination("DONE"), [said]) == [told]
 
 
@@ -102,6 +100,9 @@ def test_reasons(condition: TerminationCondition, told: str) -> None:
     assert reason(condition) == told
 
 
+CALLS = Message(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}])
+
+
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [
@@ -110,13 +111,16 @@ def test_reasons(condition: TerminationCondition, told: str) -> None:
         (TokenUsageTermination(None, None, 2), "2 completion tokens reached the limit of 2"),
         (TokenUsageTermination(12, None, 3), None),
         (MaxMessageTermination(3), None),
-        (MaxMessageTermination(3, include_agent_event=True), "3 messages reached the limit of 3"),
+        (MaxMessageTermination(6, include_agent_event=True), "6 messages reached the limit of 6"),
+        (MaxMessageTermination(7, include_agent_event=True), None),
     ],
 )
 def test_tokens_of_all_turns_are_counted_and_events_if_asked(condition: Any, reason: str | None) -> None:
-    turns = [[heard(kind="task", usage=Usage(4, 1))], [Observation("coder", "event", usage=Usage(5, 1)), heard()]]
+    reply: Recorded = replied(CALLS, usage=Usage(4, 1))
+    code = Said("coder", "coder", Message(CODE))
+    turn = [reply, FunctionsAsked("coder", ()), code, CodeAsked("coder", ()), replied(Message(""), usage=Usage(5, 1))]
 
-    assert seen(condition, *turns) == [None, reason]
+    assert seen(condition, [heard(kind="task")], [*turn, heard()]) == [None, reason]
 
 
 def test_calls_and_handovers() -> None:

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from autogen_nb.core.chats.code_step import RunCode
-from autogen_nb.core.chats.reply_steps import Asking, Stop
+from autogen_nb.core.chats.reply_steps import Stop
 from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_flow import Observation, TeamRun, TeamTurn, team_chat
+from autogen_nb.core.chats.team_flow import TeamRun, team_chat
 from autogen_nb.core.chats.team_replies import (
     NO_CODE,
     AskPerson,
@@ -13,21 +13,17 @@ from autogen_nb.core.chats.team_replies import (
     RunLast,
     TeamReply,
     TeamState,
-    Think,
     WriteAndRun,
 )
 from autogen_nb.errors import SessionError
 from autogen_nb.events import Answer as AnyAnswer
 from autogen_nb.events import (
     ApprovalGiven,
-    CodeRan,
-    FunctionsReturned,
-    HumanInputGiven,
     Recorded,
     Returned,
     Said,
 )
-from autogen_nb.messages import Message, Usage
+from autogen_nb.messages import Message
 from tests.core.worlds import outcome, play, scripted
 from tests.replies import replied
 
@@ -39,35 +35,6 @@ def held(choice: Selection, member: Respond, *answers: AnyAnswer, **more: Any) -
     task = [Said("user", "team", Message("start"), kind="task")]
     run = TeamRun("team", dict.fromkeys(ABC, member), choice, task, max_turns=1, **more)
     play(team_chat(run, TeamState("team")), scripted(*answers))
-
-
-def test_what_happens_on_the_way_is_watched() -> None:
-    call = Message(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}])
-    code = replied(Message(CODE), usage=Usage(10, 0))
-    last = replied(Message("x"), usage=Usage(1, 0))
-    turns: list[TeamTurn] = []
-
-    def watch(turn: TeamTurn) -> Asking[str | None]:
-        turns.append(turn)
-        return None
-        yield  # a generator that asks nothing
-
-    def brought(member: Respond, *answers: AnyAnswer) -> tuple[Observation, ...]:
-        held(Selection("team", ABC, "round_robin"), member, *answers, watch=watch)
-        return turns[-1].observations
-
-    said = Observation("alice", "text", Message("x"), Usage(1, 0))
-    calls = replied(call, usage=Usage(10, 0))
-    event, took = Observation("alice", "event"), Observation("alice", "event", usage=Usage(10, 0))
-
-    assert brought(WriteAndRun(RunCode()), code, CodeRan(0), last) == (event, took, said)
-    assert brought(Think(reflect=True), calls, FunctionsReturned(("1",)), last) == (
-        took,
-        Observation("alice", "event", called=("f",)),
-        said,
-    )
-    assert brought(AskPerson("? "), HumanInputGiven("x")) == (event, Observation("alice", "text", Message("x")))
-    assert turns[-1].count == 2
 
 
 @pytest.mark.parametrize("names", [(), ("nobody",)])

@@ -18,10 +18,11 @@ from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.agents.teams.team_messages import BaseMessage, StopMessage
 from autogen_nb.core.chats.reply_steps import Asking, ask
-from autogen_nb.core.chats.team_flow import Observation, TeamTurn, Watch
+from autogen_nb.core.chats.team_flow import TeamTurn, Watch
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import Called, Returned
+from autogen_nb.events import Called, CodeAsked, FunctionsAsked, HumanInputAsked, ModelReplied, Returned, Said
+from autogen_nb.messages import Usage
 
 
 class JudgedConditions:
@@ -155,22 +156,39 @@ class _Pure(TerminationCondition):
         totals = Counter[str]()
 
         def check(turn: TeamTurn) -> Asking[str | None]:
-            for observation in turn.observations:
-                totals["events" if observation.kind == "event" else "messages"] += 1
-                if observation.usage is not None:
-                    totals["prompt tokens"] += observation.usage.prompt_tokens
-                    totals["completion tokens"] += observation.usage.completion_tokens
+            totals.update(_counts(turn))
+            yield from ()
             return self._reason_in_run(totals, turn)
-            yield  # makes this function a generator
 
         return check
 
     def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
         del totals
-        return next((reason for reason in map(self._reason, turn.observations) if reason), None)
+        return next((reason for reason in map(self._reason, turn.said) if reason), None)
 
-    def _reason(self, observation: Observation) -> str | None:
+    def _reason(self, said: Said) -> str | None:
         raise NotImplementedError
+
+
+def _counts(turn: TeamTurn) -> Counter[str]:
+    """The messages and events of a turn, and the tokens of its models."""
+    counts = Counter(messages=len(turn.said))
+    for event in turn.events:
+        usage: Usage | None = None
+        match event:
+            case ModelReplied(completion=completion):
+                usage = completion.usage
+                counts["events"] += completion.message.carries_calls
+            case Returned():
+                usage = event.usage
+            case Said():
+                # A message of a member to itself is code that its model wrote.
+                counts["events"] += event.recipient != turn.team and event.kind == "text"
+            case FunctionsAsked() | HumanInputAsked() | CodeAsked():
+                counts["events"] += 1
+        if usage is not None:
+            counts.update({"prompt tokens": usage.prompt_tokens, "completion tokens": usage.completion_tokens})
+    return counts
 
 
 class TextMentionTermination(_Pure):
@@ -186,17 +204,15 @@ class TextMentionTermination(_Pure):
         self.ending_words = (text,)
         self._sources = None if sources is None else _names("sources", sources)
 
-    def _reason(self, observation: Observation) -> str | None:
-        if observation.kind in ("task", "output", "event") or observation.message is None:
+    def _reason(self, said: Said) -> str | None:
+        if said.kind in ("task", "output") or (self._sources is not None and said.sender not in self._sources):
             return None
-        if self._sources is not None and observation.source not in self._sources:
-            return None
-        text = observation.message.text
+        text = said.message.text
         if self._text in text:
             reading = read(text)
             # A fenced block that contains no code, such as an example of an output, counts as text.
             text = reading.prose if reading.blocks or reading.unclosed else text
-        return f"{observation.source} said {self._text!r}" if self._text in text else None
+        return f"{said.sender} said {self._text!r}" if self._text in text else None
 
 
 class MaxMessageTermination(_Pure):
@@ -246,17 +262,15 @@ class SourceMatchTermination(_Pure):
     def __init__(self, sources: Sequence[str]) -> None:
         self._sources = _names("sources", sources)
 
-    def _reason(self, observation: Observation) -> str | None:
-        if observation.kind in ("task", "event") or observation.source not in self._sources:
-            return None
-        return f"{observation.source} sent a message"
+    def _reason(self, said: Said) -> str | None:
+        return f"{said.sender} sent a message" if said.kind != "task" and said.sender in self._sources else None
 
 
 class StopMessageTermination(_Pure):
     """Ends the run after a `StopMessage`."""
 
-    def _reason(self, observation: Observation) -> str | None:
-        return f"{observation.source} asked to stop" if observation.kind == "stop" else None
+    def _reason(self, said: Said) -> str | None:
+        return f"{said.sender} asked to stop" if said.kind == "stop" else None
 
 
 class HandoffTermination(_Pure):
@@ -265,9 +279,9 @@ class HandoffTermination(_Pure):
     def __init__(self, target: str) -> None:
         self._target = target
 
-    def _reason(self, observation: Observation) -> str | None:
-        met = observation.kind == "handoff" and observation.target == self._target
-        return f"{observation.source} handed over to {observation.target}" if met else None
+    def _reason(self, said: Said) -> str | None:
+        met = said.kind == "handoff" and said.target == self._target
+        return f"{said.sender} handed over to {said.target}" if met else None
 
 
 class TextMessageTermination(_Pure):
@@ -276,9 +290,9 @@ class TextMessageTermination(_Pure):
     def __init__(self, source: str | None = None) -> None:
         self._source = source
 
-    def _reason(self, observation: Observation) -> str | None:
-        met = observation.kind == "text" and (not self._source or observation.source == self._source)
-        return f"{observation.source} sent a text message" if met else None
+    def _reason(self, said: Said) -> str | None:
+        met = said.kind == "text" and (not self._source or said.sender == self._source)
+        return f"{said.sender} sent a text message" if met else None
 
 
 class FunctionCallTermination(_Pure):
@@ -287,8 +301,11 @@ class FunctionCallTermination(_Pure):
     def __init__(self, function_name: str) -> None:
         self._name = function_name
 
-    def _reason(self, observation: Observation) -> str | None:
-        return f"{observation.source} has called {self._name}" if self._name in observation.called else None
+    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
+        del totals
+        questions = [event for event in turn.events if isinstance(event, FunctionsAsked)]
+        callers = (each.agent for each in questions if self._name in [call.name for call in each.calls])
+        return next((f"{caller} has called {self._name}" for caller in callers), None)
 
 
 class TimeoutTermination(TerminationCondition):

@@ -10,44 +10,30 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from autogen_nb.core.chats.reply_steps import Asking, Stop
 from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_replies import Respond, TeamState, watch_events
+from autogen_nb.core.chats.team_replies import Respond, TeamState, keep_events
 from autogen_nb.core.chats.two_agent_chat import Flow
-from autogen_nb.events import (
-    Answer,
-    ChatStarted,
-    CodeAsked,
-    Ended,
-    FunctionsAsked,
-    HumanInputAsked,
-    Kind,
-    ModelReplied,
-    Recorded,
-    Said,
-)
-from autogen_nb.messages import Message, Usage
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """What a condition receives: a message to the team, or an event before the message in the same turn."""
-
-    source: str
-    kind: Kind | Literal["event"]
-    message: Message | None = None
-    usage: Usage | None = None
-    called: tuple[str, ...] = ()
-    target: str = ""
+from autogen_nb.events import ChatStarted, Ended, Recorded, Said
 
 
 @dataclass(frozen=True, slots=True)
 class TeamTurn:
+    """What a condition receives: the events of a turn, with the message to the team as the last one.
+
+    The first turn consists of the task. `count` is the number of messages in the conversation.
+    """
+
     team: str
-    observations: tuple[Observation, ...]
+    events: tuple[Recorded, ...]
     count: int
+
+    @property
+    def said(self) -> tuple[Said, ...]:
+        """The messages to the team."""
+        return tuple(event for event in self.events if isinstance(event, Said) and event.recipient == self.team)
 
 
 Watch: TypeAlias = Callable[[TeamTurn], Asking[str | None]]
@@ -71,15 +57,15 @@ def team_chat(run: TeamRun, state: TeamState) -> Flow:
 
 
 def _run(run: TeamRun, state: TeamState) -> Asking[Stop]:
-    def check(observations: Sequence[Observation]) -> Asking[Stop | None]:
-        turn = TeamTurn(run.team, tuple(observations), len(state.said))
+    def check(events: Sequence[Recorded]) -> Asking[Stop | None]:
+        turn = TeamTurn(run.team, tuple(events), len(state.said))
         reason = None if run.watch is None else (yield from run.watch(turn))
         return None if reason is None else Stop("terminated", reason)
 
     for said in run.task:
         state.add(said)
         yield said
-    end = yield from check([_spoken(said) for said in run.task])
+    end = yield from check(run.task)
     turns = 0
     while end is None:
         begins = turns == 0 and bool(run.task) and run.selection.method == "round_robin"
@@ -87,50 +73,23 @@ def _run(run: TeamRun, state: TeamState) -> Asking[Stop]:
         speaker = yield from run.selection.next(last, state.said[-1].message)
         if isinstance(speaker, Stop):
             return speaker
-        observations = yield from _turn(run, state, speaker)
-        if isinstance(observations, Stop):
-            return observations
+        events = yield from _turn(run, state, speaker)
+        if isinstance(events, Stop):
+            return events
         turns += 1
-        end = yield from check(observations)
+        end = yield from check(events)
         if end is None and turns == run.max_turns:
             end = Stop("max_turns", f"The limit of turns was reached: {turns}.")
     return end
 
 
-def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Observation] | Stop]:
-    observations: list[Observation] = []
-    usage: Usage | None = None
-
-    def see(event: Recorded, answer: Answer | None) -> None:
-        nonlocal usage
-        observations.extend(filter(None, (_observation(speaker, event), _observation(speaker, answer))))
-        if isinstance(answer, ModelReplied) and not answer.completion.message.carries_calls:
-            if usage is not None:
-                # Only the usage of the last reply belongs to the message.
-                observations.append(Observation(speaker, "event", usage=usage))
-            usage = answer.completion.usage
-
-    team_reply = yield from watch_events(run.members[speaker](state, speaker), see)
+def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Recorded] | Stop]:
+    events: list[Recorded] = []
+    team_reply = yield from keep_events(run.members[speaker](state, speaker), events)
     if isinstance(team_reply, Stop):
         return replace(team_reply, detail=team_reply.detail or "The person stopped the run.")
     state.last_speaker = speaker
     said = Said(speaker, run.team, team_reply.message, kind=team_reply.kind, target=team_reply.target)
     state.add(said)
     yield said
-    return [*observations, _spoken(said, team_reply.usage or usage)]
-
-
-def _observation(agent: str, event: Recorded | None) -> Observation | None:
-    match event:
-        case ModelReplied(completion=completion):
-            return Observation(agent, "event", usage=completion.usage) if completion.message.carries_calls else None
-        case FunctionsAsked(calls=calls):
-            return Observation(agent, "event", called=tuple(call.name for call in calls))
-        case HumanInputAsked() | CodeAsked():
-            return Observation(agent, "event")
-        case _:
-            return None
-
-
-def _spoken(said: Said, usage: Usage | None = None) -> Observation:
-    return Observation(said.sender, said.kind, said.message, usage, (), said.target)
+    return [*events, said]

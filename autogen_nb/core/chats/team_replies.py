@@ -26,7 +26,7 @@ from autogen_nb.events import (
     Returned,
     Said,
 )
-from autogen_nb.messages import Completion, FunctionCall, Message, Usage
+from autogen_nb.messages import Completion, FunctionCall, Message
 
 T = TypeVar("T")
 
@@ -37,12 +37,11 @@ NO_CODE = (
 
 @dataclass(frozen=True, slots=True)
 class TeamReply:
-    """A member's message to its team; `usage` has the tokens that no other event reports."""
+    """A member's message to its team."""
 
     message: Message
     kind: Kind = "text"
     target: str = ""
-    usage: Usage | None = None
 
 
 Respond: TypeAlias = Callable[["TeamState", str], Asking[TeamReply | Stop]]  # `str` is the member's name
@@ -73,7 +72,8 @@ class TeamState(ConversationState):
                 self.claim(agent, self.team, index)
 
 
-def watch_events(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], None]) -> Asking[T]:
+def keep_events(asking: Asking[T], events: list[Recorded]) -> Asking[T]:
+    """Runs a part of a flow, and appends its events and the answers to its questions to `events`."""
     answer: AnyAnswer | None = None
     while True:
         try:
@@ -82,7 +82,7 @@ def watch_events(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], 
             value: T = end.value
             return value
         answer = yield event
-        see(event, answer)
+        events += [event] if answer is None else [event, answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,19 +148,13 @@ class WriteAndRun:
     def _run_code(self, state: TeamState, name: str, written: Message) -> Asking[bool | Stop]:
         workspace = TeamState(state.team, [Said(f"{name}'s model", name, written)])
         workspace.names = state.names
-        codes: list[int] = []
-
-        def see(_: Recorded, answer: AnyAnswer | None) -> None:
-            if isinstance(answer, CodeRan):
-                codes.append(answer.exit_code)
-
-        step = self.code(workspace, AgentSpec(name), state.team)
-        outcome = yield from watch_events(step, see)
+        events: list[Recorded] = []
+        outcome = yield from keep_events(self.code(workspace, AgentSpec(name), state.team), events)
         if not isinstance(outcome, Reply):
             # The step replies to a message with code, unless a person stops the chat.
             return Stop("stopped")
         yield Said(name, name, outcome.message, kind="output")
-        return not any(codes)
+        return not any(event.exit_code for event in events if isinstance(event, CodeRan))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +170,7 @@ def ask_member(state: TeamState, name: str) -> Asking[TeamReply | Stop]:
     answer = yield from ask(Called("generate_reply", name, state.team, len(state.said)), Returned)
     if answer.message is None:
         return Stop("answered", f"{name} has nothing to say.")
-    return TeamReply(answer.message, answer.kind, answer.target, answer.usage)
+    return TeamReply(answer.message, answer.kind, answer.target)
 
 
 def _ask_model(state: TeamState, name: str, calls: Literal["some", "none"]) -> Asking[Completion]:
