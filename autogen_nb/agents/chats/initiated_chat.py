@@ -28,11 +28,9 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     Called,
     HumanInputGiven,
-    Question,
     Recorded,
     Returned,
     Said,
-    SummaryAsked,
     SummaryGiven,
     completion_of,
 )
@@ -104,7 +102,9 @@ class ChatOptions:
         return {**self.context} if self.carryover is None else {**self.context, "carryover": self.carryover}
 
 
-class TwoAgentChat:
+class TwoAgentChat(QuestionHandler):
+    """A chat between two agents: builds its flow, and answers the flow's questions."""
+
     def __init__(
         self,
         initiator: Participant,
@@ -118,39 +118,29 @@ class TwoAgentChat:
     ) -> None:
         if initiator is recipient or initiator.name == recipient.name:
             raise ConfigError(f"two agents called {initiator.name!r} cannot chat: their names must differ")
+        agents, silent = agents_by_name(initiator, recipient), options.silent or bool(initiator.silent)
+        super().__init__(agents, human or call_context.current_human(), waits=waits, silent=silent)
+        self._calls["generate_init_message"] = self._call_opening
         self.initiator = initiator
         self.recipient = recipient
         self.options = options
         nested = call_context.CALL.get() is not None
         self.log: run.Log = log if log is not None else [] if nested else sessions.new_log(options.message)
-        self._agents = agents_by_name(initiator, recipient)
         self._known = known
-        self._waits = waits
-        self._human = human or call_context.current_human()
-        self._silent = options.silent or bool(initiator.silent)
 
     async def hold(self) -> ChatResult:
         await self.exchange().show(call_context.chat_view(silent=self._silent))
         return self.result()
 
     def exchange(self) -> ChatExchange:
-        one, other = self.initiator, self.recipient
-        for agent, peer in speaking_pairs(one, other, self._agents.values()):
+        one, other, agents = self.initiator, self.recipient, self._agents.values()
+        for agent, peer in speaking_pairs(one, other, agents):
             if self.options.clear_history:
                 agent.clear_history(peer)
                 peer.clear_history(agent)
             agent.prepare(peer)
         other.prepare(one)
-        state, offsets = state_between(one, other, self._agents.values(), self._known)
-        handler = QuestionHandler(
-            self._agents, self._human, waits=self._waits, offsets=offsets, silent=self._silent, wrap=self._with_cache
-        )
-
-        def answer(question: Question) -> run.OnCaller | run.OnEngine:
-            if isinstance(question, Called) and question.function == "generate_init_message":
-                return run.OnCaller(self._call_opening)
-            return self._summarise() if isinstance(question, SummaryAsked) else handler(question)
-
+        state, self._offsets = state_between(one, other, agents, self._known)
         asks = callable(self.options.summary_method) or self.options.summary_method == "reflection_with_llm"
         flow = two_agent_chat(
             one.spec(),
@@ -160,15 +150,7 @@ class TwoAgentChat:
             state=state,
             summarise="ask" if asks else "no",
         )
-        return ChatExchange(
-            self._agents.values(),
-            flow,
-            answer,
-            state=state,
-            log=self.log,
-            waits=self._waits,
-            offsets=offsets,
-        )
+        return ChatExchange(agents, flow, self, state=state, log=self.log, waits=self._waits, offsets=self._offsets)
 
     def result(self) -> ChatResult:
         history = [dict(message) for message in self.initiator.chat_messages.get(self.recipient, [])]
@@ -193,14 +175,14 @@ class TwoAgentChat:
             return "person"
         return checked_message(self.initiator.generate_init_message(message, **self.options.message_context))
 
-    def _with_cache(self, model: Model) -> Model:
+    def _wrap(self, model: Model) -> Model:
         if self.options.cache is None:
             return model
         from autogen_nb.models.wrappers.cache import cached
 
         return cached(model, self.options.cache)
 
-    def _call_opening(self) -> Returned | Awaitable[Returned]:
+    def _call_opening(self, _: Called) -> Returned | Awaitable[Returned]:
         message, context = self.options.message, self.options.message_context
         own = self.initiator.own_form("generate_init_message", self._waits) or self.initiator.generate_init_message
         if callable(message):
@@ -223,5 +205,5 @@ class TwoAgentChat:
         # Some servers refuse a conversation that has calls of tools without definitions.
         definitions = agent.api_definitions("tool"), agent.api_definitions("function")
         request = ModelRequest((*wire(messages), instruction), *definitions, may_call=False)
-        wrapped = self._with_cache(agent.model)
+        wrapped = self._wrap(agent.model)
         return run.OnEngine(lambda _: ask_for_words(wrapped, request, SummaryGiven))

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, assert_never, cast
 
@@ -34,17 +35,15 @@ class QuestionHandler:
         waits: Waits,
         offsets: Mapping[str, int] | None = None,
         silent: bool = False,
-        wrap: Callable[[Model], Model] = lambda model: model,
     ) -> None:
         self._agents = agents
         self._human = human
         self._waits = waits
         self._offsets: Mapping[str, int] = offsets or {}
         self._silent = silent
-        self._wrap = wrap
         self._shown = ShownSize()
-        # `TwoAgentChat` and the handlers of teams make the other calls.
-        self._calls: Mapping[str, Callable[[events.Called], events.Answer | Awaitable[events.Answer]]] = {
+        # Subclasses add the other calls.
+        self._calls: dict[events.Callback, Callable[[events.Called], events.Answer | Awaitable[events.Answer]]] = {
             "is_termination_msg": self._is_termination,
             "generate_reply": self._reply,
             "send": self._send,
@@ -78,18 +77,25 @@ class QuestionHandler:
                 choose = partial(manager.groupchat.choose, last_speaker, manager, awaits=awaits)
                 return cast("OnCaller | OnEngine", manager.groupchat.answer(question, manager, choose, self._wrap))
             case events.SummaryAsked():
-                raise AssertionError("`TwoAgentChat` answers this question")
+                return self._summarise()
             case _:
                 assert_never(question)
+
+    def _wrap(self, model: Model) -> Model:
+        return model
+
+    def _summarise(self) -> OnCaller | OnEngine:
+        raise NotImplementedError("only a `TwoAgentChat` has a summary")
 
     def _model(self, question: events.ModelAsked) -> OnEngine:
         agent = self._agents[question.agent]
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
-        model, request = self._wrap(agent.model), model_request(agent, self._messages_for(question))
+        model = self._wrap(agent.model)
+        request = model_request(agent, self._messages_for(question), calls=question.calls == "some")
         return OnEngine(partial(ask_model, model, request, agent.name))
 
-    def _messages_for(self, question: events.ModelAsked | events.Called) -> list[dict[str, Any]]:
+    def _messages_for(self, question: events.ModelAsked | events.Called) -> Sequence[Mapping[str, Any]]:
         agent, peer = self._pair(question.agent, question.peer)
         return agent.reply_messages(peer, question.count + self._offsets.get(agent.name, 0))
 
@@ -140,56 +146,37 @@ class QuestionHandler:
 
     def _reply(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(question.agent, question.peer)
-        replied_before = agent.replies_to(peer)
 
-        def read(reply: Any, call: UserCodeCall) -> events.Answer:
+        def read(reply: Any, _: UserCodeCall) -> events.Returned:
             if reply is not None and not isinstance(reply, str | Mapping | Message):
                 raise CallbackError(
                     f"generate_reply of {agent.name} returned {reply!r}; it must return a str, a dict or None"
                 )
             messages = () if reply is None else (Message.of(reply),)
-            replies = agent.replies_to(peer) or not replied_before
-            counted = agent.auto_replies.get(peer, 0)
-            return events.Returned(messages, inner=tuple(call.events), replying=replies, auto_replies=counted)
+            return events.Returned(messages, auto_replies=agent.auto_replies.get(peer, 0))
 
-        def work() -> Any:
-            return self._method(agent, "generate_reply")(messages=agent.chat_messages[peer], sender=peer)
-
+        generate_reply = self._method(agent, "generate_reply")
+        work = partial(generate_reply, messages=agent.chat_messages[peer], sender=peer)
         return self._call("generate_reply", agent, peer, work, read)
 
     def _send(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(question.agent, question.peer)
-
-        def read(_: Any, call: UserCodeCall) -> events.Answer:
-            request_reply = call.messages[-1][1] if call.messages else None
-            sent = tuple(message for message, _ in call.messages)
-            return events.Returned(sent, inner=tuple(call.events), request_reply=request_reply)
-
         send, message = self._method(agent, "send"), plain_message(question.message or Message(""))
-        return self._call("send", agent, peer, lambda: send(message, peer, silent=self._silent), read)
+        return self._call("send", agent, peer, partial(send, message, peer, silent=self._silent), _passed_messages)
 
     def _receive(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(question.agent, question.peer)
-
-        def read(_: Any, call: UserCodeCall) -> events.Answer:
-            accepted = tuple(message for message, _ in call.messages[-1:])
-            request_reply = call.messages[-1][1] if call.messages else None
-            return events.Returned(accepted, inner=tuple(call.events), request_reply=request_reply)
-
         receive, message = self._method(agent, "receive"), plain_message(question.message or Message(""))
-        return self._call("receive", agent, peer, lambda: receive(message, peer, None, self._silent), read)
+        work = partial(receive, message, peer, None, self._silent)
+        return self._call("receive", agent, peer, work, _passed_messages)
 
     def _reply_function(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(question.agent, question.peer)
-        replied_before = agent.replies_to(peer)
 
-        def read(reply: tuple[bool, Message | None], call: UserCodeCall) -> events.Answer:
-            replies = agent.replies_to(peer) or not replied_before
-            messages = () if reply[1] is None else (reply[1],)
-            return events.Returned(messages, decided=reply[0], inner=tuple(call.events), replying=replies)
+        def read(reply: tuple[bool, Message | None], _: UserCodeCall) -> events.Returned:
+            return events.Returned(() if reply[1] is None else (reply[1],), decided=reply[0])
 
-        awaits = self._waits == "async"
-        work = partial(agent.call_reply_function, question.number, peer, awaits=awaits)
+        work = partial(agent.call_reply_function, question.number, peer, awaits=self._waits == "async")
         return self._call("reply function", agent, peer, work, read)
 
     def _hook_messages(self, question: events.Called) -> events.Returned:
@@ -207,17 +194,22 @@ class QuestionHandler:
         agent: Participant,
         peer: Participant,
         work: Callable[[], Any],
-        read: Callable[[Any, UserCodeCall], events.Answer],
+        read: Callable[[Any, UserCodeCall], events.Returned],
     ) -> events.Answer | Awaitable[events.Answer]:
         call = UserCodeCall(method, agent, peer, self._human, self._waits)
+        replied_before = agent.replies_to(peer)
+
+        def returned(result: Any) -> events.Returned:
+            replying = agent.replies_to(peer) or not replied_before
+            return replace(read(result, call), inner=tuple(call.events), replying=replying)
 
         async def wait(pending: Awaitable[Any]) -> events.Answer:
             with call_context.during(call_context.CALL, call):
-                return read(await pending, call)
+                return returned(await pending)
 
         with call_context.during(call_context.CALL, call):
             result = work()
-        return wait(result) if isinstance(result, Awaitable) else read(result, call)
+        return wait(result) if isinstance(result, Awaitable) else returned(result)
 
     def _pair(self, agent: str, peer: str) -> tuple[Participant, Participant]:
         return self._agents[agent], self._agents[peer]
@@ -226,6 +218,13 @@ class QuestionHandler:
         uses_async = self._waits == "async" and agent.overrides(f"a_{name}")
         method: Callable[..., Any] = getattr(agent, f"a_{name}" if uses_async else name)
         return method
+
+
+def _passed_messages(_: Any, call: UserCodeCall) -> events.Returned:
+    """The messages that an overridden method has passed to ``super().send`` or ``super().receive``."""
+    messages = call.messages if call.method == "send" else call.messages[-1:]
+    request_reply = messages[-1][1] if messages else None
+    return events.Returned(tuple(message for message, _ in messages), request_reply=request_reply)
 
 
 def _run_overridden(agent: Participant, question: events.CodeAsked) -> events.CodeRan:

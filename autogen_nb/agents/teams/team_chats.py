@@ -108,7 +108,7 @@ class BaseGroupChat(TaskRunner):
             raise ConfigError(f"{self.name} has nothing to work on; give it a task")
         follower = RunFollower(self._members, self._transcript, messages)
         person = human or call_context.current_human()
-        handler = TeamQuestionHandler(follower, person, conditions, self._speaker_selector(), waits)
+        handler = TeamQuestionHandler(follower, person, conditions, self._speaker_selector(), waits=waits)
         flow, run_log = team_chat(settings, self._state), sessions.new_log(task) if log is None else log
         return TeamExchange(flow, handler, follower, self._hold, state=self._state, log=run_log, waits=waits)
 
