@@ -45,6 +45,16 @@ name, and with nothing else."""
 
 SELECT_SPEAKER_PROMPT = "Who of {agentlist} should speak next? Answer with that one name only."
 
+TEAM_SELECTOR = """\
+Several agents work on a task together:
+{roles}
+
+You speak for none of them: you decide who of {participants} speaks next. This is what they have said:
+
+{history}
+
+Who of {participants} should speak next? Answer with that one name, and with nothing else."""
+
 NAMED_SEVERAL = """\
 You named several of {agentlist}, and only one of them can speak next. Choose the one who should speak next, \
 and answer with that name only, spelled as it is here."""

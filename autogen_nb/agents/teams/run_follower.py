@@ -46,6 +46,23 @@ class TeamTranscript:
         return [item for item in self.messages[self.read_positions.get(name, 0) :] if isinstance(item, BaseChatMessage)]
 
 
+@dataclass(slots=True)
+class _Turn:
+    """The current turn, which begins in the transcript at `start`; `draft` holds the speaker's steps."""
+
+    start: int
+    speaker: str = ""
+    draft: list[Mapping[str, Any]] = field(default_factory=list)
+    usage: Usage | None = None
+    may_call: bool = True
+    call_message: Message = field(default_factory=Message)
+    calls: list[FunctionCall] = field(default_factory=list)
+    results: list[FunctionExecutionResult] = field(default_factory=list)
+    exit_code: int = 1
+    generations: int = 0
+    has_ended: bool = False
+
+
 class RunFollower:
     def __init__(
         self, members: Mapping[str, TeamMember], transcript: TeamTranscript, task: Sequence[BaseChatMessage]
@@ -54,30 +71,20 @@ class RunFollower:
         self.transcript = transcript
         self._task = list(task)
         self._task_ids = {id(message) for message in task}
-        self._draft: list[Mapping[str, Any]] = []
-        self._speaker = ""
-        self._usage: Usage | None = None
-        self._call_message = Message()
-        self._calls: list[FunctionCall] = []
-        self._results: list[FunctionExecutionResult] = []
-        self._ran: list[CodeRan] = []
-        self._generations = 0
-        self._may_call = True
-        self._turn_ended = False
-        self._turn = len(transcript.messages)
+        self._turn = _Turn(len(transcript.messages))
         self._new: list[BaseMessage] = []
         self.stop_reason: str | None = None
 
     @property
     def turn(self) -> Sequence[BaseMessage]:
-        return self.transcript.messages[self._turn :]
+        return self.transcript.messages[self._turn.start :]
 
     def is_task(self, message: BaseMessage) -> bool:
         return id(message) in self._task_ids
 
     def model_context(self, name: str) -> list[Mapping[str, Any]]:
         """The conversation for a member's model, including the steps of the current turn."""
-        return [*self.members[name].context, *self._draft]
+        return [*self.members[name].context, *self._turn.draft]
 
     def follow(self, event: Event) -> None:
         self._begin(event)
@@ -96,16 +103,15 @@ class RunFollower:
                 is_turn = False
             case _:
                 is_turn = True
-        if self._turn_ended and is_turn:
-            self._turn_ended, self._turn = False, len(self.transcript.messages)
-            self._usage, self._calls, self._results, self._ran, self._generations = None, [], [], [], 0
+        if self._turn.has_ended and is_turn:
+            self._turn = _Turn(len(self.transcript.messages))
         if (agent := getattr(event, "agent", "")) in self.members:
-            self._speaker = agent
+            self._turn.speaker = agent
 
     def _messages_of(self, event: Event) -> Iterator[BaseMessage]:  # noqa: C901  # one case for each event
         match event:
             case ModelAsked(calls=calls):
-                self._may_call = calls == "some"
+                self._turn.may_call = calls == "some"
             case ModelDelta(agent=agent, text=text) if self.members[agent].streams:
                 yield team_messages.ModelClientStreamingChunkEvent(source=agent, content=text)
             case ModelReplied(completion=completion):
@@ -115,9 +121,9 @@ class RunFollower:
             case HumanInputAsked(agent=agent):
                 yield team_messages.UserInputRequestedEvent(source=agent, request_id=str(len(self.transcript.messages)))
             case Returned(usage=Usage() as usage):
-                self._usage = usage
-            case CodeRan():
-                self._ran.append(event)
+                self._turn.usage = usage
+            case CodeRan(exit_code=exit_code):
+                self._turn.exit_code = exit_code
             case Said(sender=sender, recipient=recipient) if sender == recipient:
                 yield self._code_event(event)
             case Said():
@@ -128,52 +134,53 @@ class RunFollower:
                 pass
 
     def _reply_events(self, reply: Completion) -> Iterator[BaseMessage]:
-        self._usage = reply.usage
-        self.members[self._speaker].count_usage(reply)
+        turn = self._turn
+        turn.usage = reply.usage
+        self.members[turn.speaker].count_usage(reply)
         if reply.reasoning is not None:
-            yield team_messages.ThoughtEvent(source=self._speaker, content=reply.reasoning.text)
+            yield team_messages.ThoughtEvent(source=turn.speaker, content=reply.reasoning.text)
         # A model may call tools although the request offers none.
-        if not reply.message.carries_calls or not self._may_call:
+        if not reply.message.carries_calls or not turn.may_call:
             return
-        usage = _usage(reply.usage)
-        self._draft += wire([reply.message.history_entry(self._speaker, own=True)])
+        turn.draft += wire([reply.message.history_entry(turn.speaker, own=True)])
         if reply.message.text:
-            yield team_messages.ThoughtEvent(source=self._speaker, content=reply.message.text)
-        self._call_message = reply.message
-        self._calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in self._call_message.calls]
-        yield team_messages.ToolCallRequestEvent(source=self._speaker, content=self._calls, models_usage=usage)
+            yield team_messages.ThoughtEvent(source=turn.speaker, content=reply.message.text)
+        turn.call_message = reply.message
+        turn.calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in reply.message.calls]
+        usage = _usage(reply.usage)
+        yield team_messages.ToolCallRequestEvent(source=turn.speaker, content=turn.calls, models_usage=usage)
 
     def _result_event(self, contents: Sequence[str]) -> BaseMessage:
-        self._results = [
+        turn = self._turn
+        turn.results = [
             FunctionExecutionResult(
                 content=content, name=call.name, call_id=call.id, is_error=content.startswith(FAILED)
             )
-            for call, content in zip(self._calls, contents, strict=True)
+            for call, content in zip(turn.calls, contents, strict=True)
         ]
-        answer = tool_result_message(self._call_message, contents)
-        self._draft += wire([answer.history_entry(self._speaker, own=True)])
-        return team_messages.ToolCallExecutionEvent(source=self._speaker, content=self._results)
+        answer = tool_result_message(turn.call_message, contents)
+        turn.draft += wire([answer.history_entry(turn.speaker, own=True)])
+        return team_messages.ToolCallExecutionEvent(source=turn.speaker, content=turn.results)
 
     def _code_event(self, statement: Said) -> BaseMessage:
-        name, text = statement.sender, statement.message.text
+        name, text, turn = statement.sender, statement.message.text, self._turn
         if statement.kind == "output":
-            self._draft.append(statement.message.history_entry(name, own=False))
-            exit_code = self._ran[-1].exit_code if self._ran else 1
-            result = CodeResult(exit_code=exit_code, output=text)
-            return team_messages.CodeExecutionEvent(source=name, result=result, retry_attempt=self._generations - 1)
-        self._generations += 1
-        self._draft.append(statement.message.history_entry(name, own=True))
+            turn.draft.append(statement.message.history_entry(name, own=False))
+            result = CodeResult(exit_code=turn.exit_code, output=text)
+            return team_messages.CodeExecutionEvent(source=name, result=result, retry_attempt=turn.generations - 1)
+        turn.generations += 1
+        turn.draft.append(statement.message.history_entry(name, own=True))
         return team_messages.CodeGenerationEvent(
             source=name,
             content=text,
             code_blocks=list(read(text).blocks),
-            retry_attempt=self._generations - 1,
-            models_usage=_usage(self._usage),
+            retry_attempt=turn.generations - 1,
+            models_usage=_usage(turn.usage),
         )
 
     def _team_message(self, statement: Said) -> BaseMessage:
         message = self._task.pop(0) if statement.kind == "task" and self._task else self._message(statement)
-        self._turn_ended = not self._task
+        self._turn.has_ended = not self._task
         if statement.kind != "task":
             self._keep_draft(statement)
         entry = statement.message.history_entry(statement.sender, own=False)
@@ -184,8 +191,8 @@ class RunFollower:
 
     def _keep_draft(self, statement: Said) -> None:
         speaker = self.members[statement.sender]
-        speaker.context += self._draft
-        self._draft = []
+        speaker.context += self._turn.draft
+        self._turn.draft = []
         self.transcript.read_positions[statement.sender] = len(self.transcript.messages) + 1
         # For the kinds "tools" and "handoff", the text repeats the call results, which the draft contains.
         if statement.kind not in ("tools", "handoff"):
@@ -193,7 +200,7 @@ class RunFollower:
 
     def _message(self, statement: Said) -> BaseMessage:
         content: Any = team_messages.message_content(statement.message)
-        common: dict[str, Any] = {"source": statement.sender, "models_usage": _usage(self._usage)}
+        common: dict[str, Any] = {"source": statement.sender, "models_usage": _usage(self._turn.usage)}
         match statement.kind:
             case "stop":
                 return team_messages.StopMessage(content=content, **common)
@@ -201,7 +208,7 @@ class RunFollower:
                 return team_messages.HandoffMessage(content=content, target=statement.target, source=statement.sender)
             case "tools":
                 return team_messages.ToolCallSummaryMessage(
-                    content=content, tool_calls=self._calls, results=self._results, source=statement.sender
+                    content=content, tool_calls=self._turn.calls, results=self._turn.results, source=statement.sender
                 )
             case _ if isinstance(content, list):
                 return team_messages.MultiModalMessage(content=content, **common)

@@ -3,29 +3,38 @@
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import ValidationError
 
 from autogen_nb import sessions
 from autogen_nb.agents.chats import call_context
+from autogen_nb.agents.chats.model_questions import ask_for_words
+from autogen_nb.agents.parts import prompts
+from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.agents.teams.message_stream import TeamExchange
 from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
-from autogen_nb.agents.teams.speaker_selector import PROMPT, SpeakerSelector
 from autogen_nb.agents.teams.task_runner import TaskRunner
 from autogen_nb.agents.teams.team_member import TeamMember
-from autogen_nb.agents.teams.team_messages import BaseMessage, flow_message, load_message, task_messages
+from autogen_nb.agents.teams.team_messages import (
+    BaseChatMessage,
+    BaseMessage,
+    flow_message,
+    load_message,
+    task_messages,
+)
 from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions, TerminationCondition
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_flow import TeamRun, team_chat
 from autogen_nb.core.chats.team_replies import TeamState
 from autogen_nb.core.people import Human
-from autogen_nb.errors import ConfigError, SessionError
+from autogen_nb.core.ports import Model, ModelRequest
+from autogen_nb.errors import CallbackError, ConfigError, SessionError
 from autogen_nb.event_json import from_json, to_json
-from autogen_nb.events import Said
-from autogen_nb.run import CancellationToken, Log, Waits, result
+from autogen_nb.events import Called, Returned, Said, SpeakerAsked, SpeakerGiven
+from autogen_nb.run import CancellationToken, Log, OnCaller, OnEngine, Waits, result
 
 
 class BaseGroupChat(TaskRunner):
@@ -108,7 +117,7 @@ class BaseGroupChat(TaskRunner):
             raise ConfigError(f"{self.name} has nothing to work on; give it a task")
         follower = RunFollower(self._members, self._transcript, messages)
         person = human or call_context.current_human()
-        handler = TeamQuestionHandler(follower, person, conditions, self._speaker_selector(), waits=waits)
+        handler = TeamQuestionHandler(follower, person, conditions, self._select, waits=waits)
         flow, run_log = team_chat(settings, self._state), sessions.new_log(task) if log is None else log
         return TeamExchange(flow, handler, follower, self._hold, state=self._state, log=run_log, waits=waits)
 
@@ -169,8 +178,8 @@ class BaseGroupChat(TaskRunner):
     def _selection(self) -> Selection:
         return Selection(self.name, tuple(self._members), "round_robin")
 
-    def _speaker_selector(self) -> SpeakerSelector | None:
-        return None
+    def _select(self, question: SpeakerAsked | Called) -> OnCaller | OnEngine:
+        raise NotImplementedError(f"{type(self).__name__} takes turns and selects no speaker")
 
     def _executors(self) -> list[Any]:
         codes = (getattr(member, "code", None) for member in self._members.values())
@@ -229,7 +238,7 @@ class SelectorGroupChat(BaseGroupChat):
         participants: Sequence[Any],
         model_client: Any,
         *,
-        selector_prompt: str = PROMPT,
+        selector_prompt: str = prompts.TEAM_SELECTOR,
         allow_repeated_speaker: bool = False,
         max_selector_attempts: int = 3,
         selector_func: Callable[..., Any] | None = None,
@@ -254,17 +263,55 @@ class SelectorGroupChat(BaseGroupChat):
             raise ConfigError("a SelectorGroupChat needs at least two participants to choose from")
         self._repeats = allow_repeated_speaker
         self._attempts = read_count("max_selector_attempts", max_selector_attempts)
-        self._selector = SpeakerSelector(self._members, model_client, selector_prompt, selector_func, candidate_func)
+        self._model: Model = model_client
+        self._prompt = selector_prompt
+        self._function = selector_func
+        self._candidates = candidate_func
 
     def _selection(self) -> Selection:
         names = tuple(self._members)
         follows = None if self._repeats else {name: frozenset(names) - {name} for name in names}
-        method: Literal["function", "auto"] = "auto" if self._selector.function is None else "function"
-        narrowed = self._selector.candidates is not None
+        method: Literal["function", "auto"] = "auto" if self._function is None else "function"
+        narrowed = self._candidates is not None
         return Selection(self.name, names, method, follows, retries=self._attempts - 1, narrowed=narrowed)
 
-    def _speaker_selector(self) -> SpeakerSelector | None:
-        return self._selector
+    def _select(self, question: SpeakerAsked | Called) -> OnCaller | OnEngine:
+        messages = tuple(self._transcript.messages)
+        if isinstance(question, Called):
+            candidates = cast("Callable[..., Any]", self._candidates)
+            return OnCaller(lambda: call_user_code(lambda: candidates(messages), "candidate_func", self._read_names))
+        if question.method == "function":
+            function = cast("Callable[..., Any]", self._function)
+            return OnCaller(lambda: call_user_code(lambda: function(messages), "selector_func", self._read_name))
+        return OnEngine(lambda _: ask_for_words(self._model, self._request(question, messages), SpeakerGiven))
+
+    def _read_name(self, result: Any) -> SpeakerGiven:
+        if result is None:
+            return SpeakerGiven(None, "auto")
+        if result not in self._members:
+            names = ", ".join(self._members)
+            raise CallbackError(f"selector_func returned {result!r}; it must return one of {names}, or None")
+        return SpeakerGiven(result)
+
+    def _read_names(self, result: Any) -> Returned:
+        names = list(result) if isinstance(result, list | tuple) else []
+        if not names or not all(name in self._members for name in names):
+            known = ", ".join(self._members)
+            raise CallbackError(f"candidate_func returned {result!r}; it must return a list of some of {known}")
+        return Returned(names=tuple(dict.fromkeys(names)))
+
+    def _request(self, question: SpeakerAsked, messages: Sequence[BaseMessage]) -> ModelRequest:
+        names = question.candidates
+        roles = "\n".join(
+            f"{name}: {' '.join(member.description.split())}".strip() for name, member in self._members.items()
+        )
+        history = "\n\n".join(f"{m.source}: {m.to_text()}" for m in messages if isinstance(m, BaseChatMessage))
+        prompt = prompts.fill_template(self._prompt, roles=roles, participants=str(list(names)), history=history)
+        conversation: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
+        conversation += prompts.retry_messages(
+            question.tried, names, prompts.NAMED_SEVERAL, prompts.NAMED_NOBODY, "user"
+        )
+        return ModelRequest(tuple(conversation))
 
 
 def _members_by_name(participants: Sequence[Any], team: str) -> dict[str, TeamMember]:

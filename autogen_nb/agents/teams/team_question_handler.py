@@ -9,7 +9,6 @@ from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.teams.run_follower import RunFollower
-from autogen_nb.agents.teams.speaker_selector import SpeakerSelector
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions
 from autogen_nb.core.people import Human
 from autogen_nb.events import (
@@ -31,7 +30,7 @@ class TeamQuestionHandler(QuestionHandler):
         follower: RunFollower,
         human: Human,
         conditions: JudgedConditions,
-        selector: SpeakerSelector | None,
+        select: Callable[[SpeakerAsked | Called], OnCaller | OnEngine],
         *,
         waits: run.Waits,
     ) -> None:
@@ -39,7 +38,7 @@ class TeamQuestionHandler(QuestionHandler):
         agents = {name: each for name, each in self._members.items() if isinstance(each, Participant)}
         super().__init__(agents, human, waits=waits)
         self._follower = follower
-        self._selector = selector
+        self._select = select
         self._calls |= {
             "generate_reply": self._answer,
             "termination condition": lambda question: conditions.judge(question, tuple(follower.turn)),
@@ -48,8 +47,7 @@ class TeamQuestionHandler(QuestionHandler):
     def __call__(self, question: Question) -> OnCaller | OnEngine:
         match question:
             case SpeakerAsked() | Called(function="candidate_func"):
-                assert self._selector is not None
-                return self._selector.answer(question, tuple(self._transcript.messages))
+                return self._select(question)
             case HumanInputAsked(agent=agent) if (ask := getattr(self._members[agent], "input_func", None)) is not None:
                 return OnCaller(lambda: _call_input_func(ask, question))
             case ApprovalAsked(agent=agent) if (judge := getattr(self._members[agent], "judge", None)) is not None:
