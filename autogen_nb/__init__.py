@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from autogen_nb.run import Surface
-    from autogen_nb.run.surfaces import Describer
 
 add_modules()
 
@@ -69,7 +68,7 @@ def unload_ipython_extension(shell: "InteractiveShell") -> None:
 def _register_surface() -> None:
     from autogen_nb import run
 
-    run.register_surface(_surface, _describer)
+    run.register_surface(_surface)
 
 
 def _surface() -> "Surface":
@@ -82,14 +81,6 @@ def _surface() -> "Surface":
     from autogen_nb.views.plain_view import PlainView
 
     return Surface(PlainView, TerminalHuman)
-
-
-def _describer() -> "Describer | None":
-    if not _in_a_kernel():
-        return None
-    from autogen_nb.notebook.surface import describer
-
-    return describer()
 
 
 def _in_a_kernel() -> bool:

@@ -25,6 +25,7 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.run import then
 from autogen_nb.trusted import policy_file
 
 G = TypeVar("G", ApprovalGiven, EffectJudged)
@@ -91,7 +92,7 @@ class RuleBasedApprover:
         def save(answer: ApprovalGiven) -> ApprovalGiven:
             return self._save_rules(replace(answer, onwards=answer.onwards and question.onwards))
 
-        return _then(self._human.approve(question), save)
+        return then(self._human.approve(question), save)
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
         if self._runs_all(question.agent):
@@ -102,7 +103,7 @@ class RuleBasedApprover:
             return EffectJudged(allowed=True, by=by)
         if not hasattr(self._human, "allow"):
             return EffectJudged(allowed=False, reason=UNATTENDED)
-        return _then(self._answerer.allow(replace(question, effect=effect)), self._save_rules)
+        return then(self._answerer.allow(replace(question, effect=effect)), self._save_rules)
 
     @property
     def _answerer(self) -> CodeQuestionAnswerer:
@@ -151,11 +152,3 @@ class RuleBasedApprover:
         if text != self._last_notice:
             self._last_notice = text
             self._tell(text)
-
-
-def _then(answer: G | Awaitable[G], after: Callable[[G], G]) -> G | Awaitable[G]:
-    return _then_await(answer, after) if isinstance(answer, Awaitable) else after(answer)
-
-
-async def _then_await(answer: Awaitable[G], after: Callable[[G], G]) -> G:
-    return after(await answer)

@@ -35,7 +35,6 @@ from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.notebook_view import NotebookView, shows_only_text
 from autogen_nb.notebook.view.run_outputs import shown_as
 from autogen_nb.notebook.view.slots import Publish, publish_here
-from autogen_nb.run.surfaces import Describer
 from autogen_nb.views.decisions import PersonAsked
 from autogen_nb.views.plain_view import PlainView
 
@@ -242,12 +241,9 @@ class CellPerson:
 def surface() -> run.Surface:
     """Returns the surface that shows chats and asks the person: in a cell's outputs, or as text in a terminal."""
     shell = InteractiveShell.instance()
-    view = PlainView if shows_only_text(shell) else lambda: ChatView(_cell_chats(shell))
-    return run.Surface(view, lambda: CellPerson(shell))
-
-
-def describer() -> Describer | None:
-    return None if shows_only_text(InteractiveShell.instance()) else shown_as
+    if shows_only_text(shell):
+        return run.Surface(PlainView, lambda: CellPerson(shell))
+    return run.Surface(lambda: ChatView(_cell_chats(shell)), lambda: CellPerson(shell), shown_as)
 
 
 @contextmanager

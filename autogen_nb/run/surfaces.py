@@ -27,24 +27,21 @@ class View(Protocol):
 class Surface:
     view: Callable[[], View]
     human: Callable[[], Human]
+    describe: Describer | None = None
+    """None if the surface shows only text."""
 
 
 _find: Callable[[], Surface] | None = None
-_find_describer: Callable[[], Describer | None] | None = None
 
 
-def register_surface(find: Callable[[], Surface], find_describer: Callable[[], Describer | None]) -> None:
-    global _find, _find_describer
-    _find, _find_describer = find, find_describer
+def register_surface(find: Callable[[], Surface]) -> None:
+    global _find  # noqa: PLW0603 - one surface for the process
+    _find = find
 
 
 def describer() -> Describer | None:
-    """The surface's `Describer`; None if the surface shows only text."""
-    return None if _find_describer is None else _find_describer()
-
-
-def has_surface() -> bool:
-    return _find is not None
+    """The surface's `Describer`; None if the surface shows only text, or if there is no surface."""
+    return None if _find is None else _find().describe
 
 
 def surface() -> Surface:

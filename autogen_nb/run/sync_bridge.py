@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from autogen_nb.engine import CANCEL_SECONDS, TICK, EngineCall, Entry, engine, unwrap, wait_interruptibly
 from autogen_nb.errors import ConfigError
 
+R = TypeVar("R")
 T = TypeVar("T")
 Waits: TypeAlias = Literal["sync", "async"]
 """How the caller waits for a result: "sync" blocks its thread, "async" awaits."""
@@ -105,6 +106,15 @@ def settle(work: Awaitable[T]) -> T:
             return await work
 
     return _run_in_thread(main()) if in_a_loop() else asyncio.run(main())
+
+
+def then(value: T | Awaitable[T], read: Callable[[T], R]) -> R | Awaitable[R]:
+    """Returns `read(value)`, or an awaitable of `read(result)` if the value is awaitable."""
+
+    async def read_later(pending: Awaitable[T]) -> R:
+        return read(await pending)
+
+    return read_later(value) if isinstance(value, Awaitable) else read(value)
 
 
 def in_a_loop() -> bool:

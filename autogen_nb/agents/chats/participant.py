@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from typing import Annotated, Any, cast
 
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.parts.agent import then
 from autogen_nb.agents.parts.code_execution import CodeRunner
 from autogen_nb.agents.parts.message_history import opening_message
 from autogen_nb.agents.parts.message_hooks import ALL, LAST, SENT, MessageHooks
@@ -27,7 +26,7 @@ from autogen_nb.errors import NobodyThere
 from autogen_nb.events import HumanInputAsked, HumanInputGiven
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import Message
-from autogen_nb.run import Waits
+from autogen_nb.run import Waits, then
 
 
 class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTracker):

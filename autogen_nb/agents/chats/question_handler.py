@@ -13,7 +13,6 @@ from autogen_nb.agents.chats.call_context import UserCodeCall
 from autogen_nb.agents.chats.model_questions import ask_model, model_request
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.parts import code_execution, tool_use
-from autogen_nb.agents.parts.agent import then
 from autogen_nb.agents.parts.agent_config import stop_unreachable_kernels
 from autogen_nb.agents.parts.message_history import plain_message
 from autogen_nb.agents.parts.message_hooks import ALL
@@ -23,7 +22,7 @@ from autogen_nb.core.ports import Model
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import Message
 from autogen_nb.outputs import Stream
-from autogen_nb.run import OnCaller, OnEngine, Waits, runtime_log
+from autogen_nb.run import OnCaller, OnEngine, Waits, runtime_log, then
 
 
 class QuestionHandler:

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError
-from autogen_nb.run import Waits, run_to_completion
+from autogen_nb.run import Waits, run_to_completion, then
 
 P = ParamSpec("P")
-R = TypeVar("R")
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -26,26 +25,16 @@ def naming_errors(what: str) -> Generator[None, None, None]:
         raise CallbackError(f"{what} raised {type(error).__name__}: {error}") from error
 
 
-def then(value: T | Awaitable[T], read: Callable[[T], R]) -> R | Awaitable[R]:
-    """Returns `read(value)`, or an awaitable of `read(result)` if the value is awaitable."""
-
-    async def read_later(pending: Awaitable[T]) -> R:
-        return read(await pending)
-
-    return read_later(value) if isinstance(value, Awaitable) else read(value)
-
-
 def call_user_code(call: Callable[[], Any], what: str, read: Callable[[Any], T]) -> T | Awaitable[T]:
     """Returns `read(result)` for the result of the call, or an awaitable of `read(result)` if the call is async."""
 
-    async def read_later(pending: Awaitable[Any]) -> T:
+    async def result_of(pending: Awaitable[Any]) -> Any:
         with naming_errors(what):
-            result = await pending
-        return read(result)
+            return await pending
 
     with naming_errors(what):
         result = call()
-    return read_later(result) if inspect.isawaitable(result) else read(result)
+    return then(result_of(result) if inspect.isawaitable(result) else result, read)
 
 
 def both_forms(

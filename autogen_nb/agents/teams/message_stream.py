@@ -13,7 +13,6 @@ from autogen_nb.agents.teams.team_messages import BaseMessage, ModelClientStream
 from autogen_nb.core.chats.team_replies import TeamState
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import Event
-from autogen_nb.views.plain_view import PlainView
 
 Item: TypeAlias = BaseMessage | TaskResult
 
@@ -50,8 +49,7 @@ class TeamExchange(ChatExchange):
 
 def own_view() -> run.View | None:
     """A new view in a notebook; None where only text can be shown, as in a terminal."""
-    view = run.surface().view if run.has_surface() else PlainView
-    return None if view is PlainView else view()
+    return None if run.describer() is None else run.surface().view()
 
 
 class MessageStream(AsyncIterator[Item]):
