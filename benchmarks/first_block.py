@@ -27,7 +27,7 @@ BLOCKS = {
 
 async def blocks(code: str) -> list[float]:
     """Seconds of the first block, and of each of some that follow, with the same pause before each."""
-    from autogen_nb import run
+    from autogen_nb.engine import engine
     from autogen_nb.messages import CodeBlock
     from autogen_nb.notebook import extension
 
@@ -40,10 +40,10 @@ async def blocks(code: str) -> list[float]:
             pass
         return time.perf_counter() - begun
 
-    seconds = [run.engine.call(one())]
+    seconds = [engine.call(one())]
     for _ in range(WARM):
         await asyncio.sleep(PAUSE)
-        seconds.append(run.engine.call(one()))
+        seconds.append(engine.call(one()))
     return seconds
 
 

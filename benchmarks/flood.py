@@ -71,13 +71,13 @@ async def flooded(url: str, folder: str) -> list[float]:
 
 async def _started(executor: object) -> None:
     """The kernel is up on the loop that the chat will use, so that its start is no part of the block."""
-    from autogen_nb import run
+    from autogen_nb.engine import engine
     from autogen_nb.executors.block_executor import BlockExecutor
 
     assert isinstance(executor, BlockExecutor)
     import asyncio
 
-    await asyncio.wrap_future(run.engine.submit(executor.start()))
+    await asyncio.wrap_future(engine.submit(executor.start()))
 
 
 def main() -> None:

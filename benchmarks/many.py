@@ -22,8 +22,8 @@ import psutil  # type: ignore[import-untyped]
 from jupyter_client.manager import KernelManager
 
 import autogen_nb
+from autogen_nb.engine import engine
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.run import engine
 from autogen_nb.testing import Received
 from benchmarks._notebook import kernel, server
 from benchmarks._peers import found_by

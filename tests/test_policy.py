@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb import run
 from autogen_nb.agents.parts.agent_config import read_code_config
 from autogen_nb.core.policy.organisation_policy import OrganisationPolicy
 from autogen_nb.effects import Confirm
@@ -46,19 +45,19 @@ def test_policy_file_of_another_owner_stops_everything(file: Path, lay: Lay, mon
 
     file.chmod(0o664)
     with pytest.raises(ConfigError, match=r"nothing runs, .*others may write it"):
-        run.policy()
+        policy_file.policy()
     monkeypatch.setattr(policy_file, "OWNERS", frozenset({os.geteuid() + 1}))
     with pytest.raises(
         ConfigError, match=r"nothing runs, since your organisation's policy cannot be used: .*belongs to"
     ):
-        run.policy()
+        policy_file.policy()
 
 
 def test_file_that_is_not_understood_stops_everything(file: Path, lay: Lay) -> None:
     lay("[code]\nconfrim = 'always'")
 
     with pytest.raises(ConfigError, match=r"nothing runs, .*policy.toml': \[code\] has the unknown key 'confrim'"):
-        run.policy()
+        policy_file.policy()
     with pytest.raises(ConfigError, match=r"nothing runs"):
         read_code_config({"executor": ScriptedExecutor({})})
     with pytest.raises(ConfigError, match=r"nothing runs"):

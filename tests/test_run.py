@@ -8,6 +8,7 @@ from autogen_nb import run
 from autogen_nb.core.chats.reply_steps import AgentSpec, generate_function_call_reply, generate_oai_reply
 from autogen_nb.core.chats.two_agent_chat import Flow, two_agent_chat
 from autogen_nb.effects import Effect
+from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     Answer,
@@ -24,7 +25,7 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.messages import Message
-from autogen_nb.run import Inquiry, OnCaller, OnEngine, engine, iterate, settle, stream_events, surfaces
+from autogen_nb.run import Inquiry, OnCaller, OnEngine, iterate, settle, stream_events, surfaces
 from tests.driven import adriven, driven, nobody
 
 Drive = Callable[..., list[Event]]
@@ -141,6 +142,6 @@ def test_settled_work_returns_or_raises() -> None:
 def test_without_a_place_the_error_says_what_to_import(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(surfaces, "_find", None)
 
-    assert not run.has_surface()
+    assert run.describer() is None
     with pytest.raises(ConfigError, match="import names from autogen_nb"):
         run.surface()

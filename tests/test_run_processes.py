@@ -84,7 +84,7 @@ def test_interrupt_ends_what_runs_and_leaves_a_log(way: str, world: str, told: s
 
 ENDING = """
 import asyncio
-from autogen_nb.run import engine
+from autogen_nb.engine import engine
 
 async def ending():
     await asyncio.sleep(0.01)

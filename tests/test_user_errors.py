@@ -13,11 +13,11 @@ from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, ChatResult, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.core.people import Human
+from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError, ModelRefused, ModelUnavailable, NobodyThere
 from autogen_nb.events import Called, HumanInputAsked, ModelAsked, Recorded
 from autogen_nb.human.rule_based_approver import NobodyToAsk
 from autogen_nb.models.openai.openai_model import OpenAIModel
-from autogen_nb.run import engine
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedHuman
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, contents, model_of, user
 from tests.agents.groups import events

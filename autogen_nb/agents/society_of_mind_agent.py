@@ -9,7 +9,7 @@ from autogen_nb.agents.group_manager import GroupChatManager
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.reply_functions import BuiltinStep
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.run import engine
+from autogen_nb.engine import engine
 
 TRANSCRIPT = "You and your team worked on an earlier request. This is the transcript of your conversation:"
 ANSWER = "Write the final answer to the original request, so that it stands by itself, without the steps in between."

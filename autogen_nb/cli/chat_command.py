@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from autogen_nb import run
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.code_pair import code_pair
 from autogen_nb.agents.parts.agent_config import CodeConfig
@@ -17,6 +16,7 @@ from autogen_nb.cli import exit_codes
 from autogen_nb.cli.table_files import load
 from autogen_nb.cli.task_options import task_options
 from autogen_nb.core.ports import Model
+from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError, NobodyThere
 from autogen_nb.events import Ended
 from autogen_nb.executors.block_executor import BlockExecutor
@@ -28,6 +28,7 @@ from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.settings import Settings
+from autogen_nb.trusted import policy_file
 from autogen_nb.views.plain_view import PlainView
 
 _UNFINISHED = {"stopped": "stopped by you", "max_auto_replies": "not finished: the limit of turns was reached"}
@@ -62,7 +63,9 @@ class _Conversation:
     def __init__(self, options: Settings, data: dict[str, Any]) -> None:
         place = options.place()
         place.check(Path.cwd())
-        self._settings = Settings().for_cell(options, attended=True, sandboxed=place.is_sandbox, policy=run.policy())
+        self._settings = Settings().for_cell(
+            options, attended=True, sandboxed=place.is_sandbox, policy=policy_file.policy()
+        )
         model = self._model()
         timeout = self._settings.block_timeout or None
         self._executor = BlockExecutor(place=place, cwd=Path.cwd(), timeout=timeout, **self._settings.kernel_options)
@@ -70,7 +73,7 @@ class _Conversation:
         self._user, self._assistant = code_pair(ASSISTANT, model, self._code, self._settings.max_turns)
         self._tables = ""
         if data:
-            run.engine.call(self._executor.put(data))
+            engine.call(self._executor.put(data))
             self._tables = variables_text([describe(*item, share=self._settings.share) for item in data.items()])
 
     def run(self, task: str) -> None:
@@ -95,7 +98,7 @@ class _Conversation:
                     raise ChatUnfinished(_UNFINISHED[event.reason], reason=event.reason)
 
     def close(self) -> None:
-        run.engine.call(self._executor.stop())
+        engine.call(self._executor.stop())
 
     def _model(self) -> Model:
         spec = model_connection.choose(self._settings.model, None, os.environ)

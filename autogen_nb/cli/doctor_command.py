@@ -13,11 +13,11 @@ from typing import Literal, NamedTuple
 
 import click
 
-from autogen_nb import run
 from autogen_nb._version import __version__
 from autogen_nb.cli import exit_codes
 from autogen_nb.core.policy.organisation_policy import SANDBOXES
 from autogen_nb.core.text.visible_text import visible
+from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rules_file import RulesFile
@@ -26,6 +26,7 @@ from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.address import host_of
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.config.providers import PROVIDERS
+from autogen_nb.trusted import policy_file
 
 _PIP = f"{sys.executable} -m pip install"
 _MARKS = {"ok": "ok  ", "note": "note", "broken": "FAIL"}
@@ -102,10 +103,10 @@ def _kernel() -> Iterator[Finding]:
         executor = BlockExecutor(cwd=folder)
         start = time.monotonic()
         try:
-            run.engine.call(executor.start())
+            engine.call(executor.start())
             yield Finding("agent's kernel", "ok", f"starts in {time.monotonic() - start:.1f} s")
         finally:
-            run.engine.call(executor.stop())
+            engine.call(executor.stop())
 
 
 def _sandboxes() -> Iterator[Finding]:
@@ -154,7 +155,7 @@ CHECKS: dict[str, tuple[Callable[[], Iterable[Finding]], str]] = {
     "sandboxes": (_sandboxes, ""),
     "models": (models, f"repair or remove {LIST}"),
     "policy": (
-        lambda: [Finding("organisation", "ok", run.policy().text or "this machine has no policy")],
+        lambda: [Finding("organisation", "ok", policy_file.policy().text or "this machine has no policy")],
         "ask the administrator of this machine",
     ),
     "rules": (

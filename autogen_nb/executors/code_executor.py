@@ -22,11 +22,12 @@ from typing import Any, Final, ParamSpec, Protocol, Self, TypeVar, overload, run
 
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.text.execution_report import text_of
+from autogen_nb.engine import engine
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor, file_name
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Display, Output, Result, Stream
-from autogen_nb.run import CancellationToken, engine, in_background, result
+from autogen_nb.run import CancellationToken, in_background, result
 from autogen_nb.trusted.held_folder import HeldFolder
 
 P = ParamSpec("P")

@@ -18,7 +18,6 @@ from uuid import uuid4
 
 import platformdirs
 
-from autogen_nb import run
 from autogen_nb.errors import ChatUnfinished, ConfigError, ExecutionError, SessionError
 from autogen_nb.kernels.transfer.describe import cluster_of
 from autogen_nb.many.rows import digest, fill_task, read_rows, row_keys
@@ -27,6 +26,7 @@ from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.sessions.log_file import LogFile
 from autogen_nb.settings import Settings, checked
+from autogen_nb.trusted import policy_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -301,7 +301,7 @@ def _settings(values: Mapping[str, Any], *, attended: bool) -> Settings:
         way_out = "set `confirm` to risky (code that is not clearly harmless fails its row), or use a sandbox"
         raise ConfigError(f"map: nobody is there to approve code: {way_out} (bwrap or docker)")
     options.check_saved()
-    return Settings().for_cell(options, attended=attended, sandboxed=sandboxed, policy=run.policy())
+    return Settings().for_cell(options, attended=attended, sandboxed=sandboxed, policy=policy_file.policy())
 
 
 def _check_columns(table: Iterable[Mapping[str, Any]], names: Iterable[str], answer: str) -> None:

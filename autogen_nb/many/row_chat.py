@@ -25,6 +25,7 @@ from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
 from autogen_nb.core.people import Human
 from autogen_nb.effects import EffectJudged
+from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, ConfigError, NobodyThere, TransferError
 from autogen_nb.events import ApprovalAsked, EffectAsked, Ended, Recorded
 from autogen_nb.executors.block_executor import BlockExecutor
@@ -37,6 +38,7 @@ from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.settings import Settings
+from autogen_nb.trusted import policy_file
 from autogen_nb.trusted.held_folder import HeldFolder
 from autogen_nb.views.status import Totals
 
@@ -125,7 +127,7 @@ async def end_rows(limits: str) -> None:
         _slots.difference_update(slots)
     for slot in slots:
         slot.cancel()
-    await asyncio.gather(*[asyncio.wrap_future(run.engine.submit(slot.end())) for slot in slots])
+    await asyncio.gather(*[asyncio.wrap_future(engine.submit(slot.end())) for slot in slots])
 
 
 class _Slot:
@@ -142,7 +144,7 @@ class _Slot:
         self._human = local.human if local else None
         attended = self._human is not None
         self._settings = Settings().for_cell(
-            options, attended=attended, sandboxed=place.is_sandbox, policy=run.policy()
+            options, attended=attended, sandboxed=place.is_sandbox, policy=policy_file.policy()
         )
         self.limits = SharedLimits(call.limits, local.client if local else get_client())
         self._budget = SharedBudget(call.budget, self.limits) if call.budget else None
@@ -205,7 +207,7 @@ class _Slot:
             _remove_empty(self._cwd, folder)
 
     def outputs(self) -> dict[str, Any]:
-        return {name: as_json(name, run.engine.call(self.executor.get(name))) for name in self.call.outputs}
+        return {name: as_json(name, engine.call(self.executor.get(name))) for name in self.call.outputs}
 
     async def _renew(self) -> None:
         """Starts or restarts the kernel, or takes the kernel back to its state before the previous row."""
@@ -245,7 +247,7 @@ def _slot(call: RowCall, inputs: Mapping[str, Any]) -> Iterator[_Slot]:
         if slot is not None:
             slot.is_busy = True
     for each in outdated:
-        run.engine.call(each.end())
+        engine.call(each.end())
     if slot is None:
         slot = _Slot(call, inputs)
         with _lock:
@@ -271,7 +273,7 @@ class _Nobody(NobodyToAsk):
 
 def _refusal(reasons: str) -> str:
     usual = "use a sandbox, and set `confirm` to never" if reasons else "set `confirm` to risky, or use a sandbox"
-    way_out = run.policy().way_out(usual)
+    way_out = policy_file.policy().way_out(usual)
     return f"the code needs a person's approval, and nobody is there{reasons and f' ({reasons})'}; {way_out}"
 
 

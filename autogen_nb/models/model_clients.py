@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from autogen_nb.core.ports import Model, ModelRequest, Notice, Part
+from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Completion, Reasoning, Usage
 from autogen_nb.models.client_types import CreateResult, FunctionCall, LLMMessage, RequestUsage, on_the_wire
@@ -19,7 +20,7 @@ from autogen_nb.models.remote.remote_model import RemoteModel
 from autogen_nb.models.request_size import of_request
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation
 from autogen_nb.models.wrappers.wrapper import open_reply
-from autogen_nb.run import CancellationToken, engine, result
+from autogen_nb.run import CancellationToken, result
 
 _PER_TOKEN = 4
 """Average characters per token."""

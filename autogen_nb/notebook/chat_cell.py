@@ -46,8 +46,9 @@ from autogen_nb.notebook.context import context_of, names_in, read_instructions
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering.chat_html import folded_note
-from autogen_nb.run import heartbeat, policy, result
+from autogen_nb.run import heartbeat, result
 from autogen_nb.settings import Settings
+from autogen_nb.trusted import policy_file
 from autogen_nb.views import in_words
 
 T = TypeVar("T")
@@ -326,7 +327,7 @@ class ChatCell:
 
     def _offer_fewer_questions(self, conversation: NotebookConversation) -> None:
         log = [event for cell_run in conversation.runs for event in cell_run.log]
-        can_change = self._settings.confirm == "always" and policy().confirm != "always"
+        can_change = self._settings.confirm == "always" and policy_file.policy().confirm != "always"
         if can_change and approved_each_block(log) and (offer := self._notebook.tip(OFFER)):
             self._view.note(offer, kind="offer")
 

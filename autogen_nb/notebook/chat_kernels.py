@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
+from autogen_nb.engine import engine
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.limits import machine_memory
-from autogen_nb.run import engine
 
 _MINUTE = 60.0
 _NOTICE = 5 * _MINUTE

@@ -44,6 +44,7 @@ from autogen_nb.notebook.options import read_options
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.notebook_view import CellView, NotebookView, cell_view
 from autogen_nb.settings import OPTIONS, Settings
+from autogen_nb.trusted import policy_file
 from autogen_nb.views.plain_view import PlainCellView
 
 
@@ -148,7 +149,7 @@ class MagicHandler:
         team = None if not options.team else team_of(options, self.notebook.namespace)
         place = self._place(options, origin) if team is None else Place()
         settings = self.notebook.defaults.for_cell(
-            options, attended=channel.way != "nobody", sandboxed=place.is_sandbox, policy=run.policy()
+            options, attended=channel.way != "nobody", sandboxed=place.is_sandbox, policy=policy_file.policy()
         )
         members = () if team is None else [member.name for member in team.participants]
         # A team has its own models and executors.
@@ -208,7 +209,7 @@ class MagicHandler:
         place = options.place(default) if chat is None else chat.place_for(options, default)
         if chat is None or chat.place != place:
             place.check(self.conversations.cwd)
-        run.policy().check_sandbox(place.sandbox, "this cell")
+        policy_file.policy().check_sandbox(place.sandbox, "this cell")
         return place
 
 

@@ -6,7 +6,6 @@
    with the events of the flow, answers from the log, and continues at the first question without an answer.
 """
 
-from autogen_nb.engine import engine
 from autogen_nb.run.driver import (
     Inquiry,
     InquiryAnswer,
@@ -17,7 +16,7 @@ from autogen_nb.run.driver import (
     stream_events,
     without_password,
 )
-from autogen_nb.run.surfaces import Surface, View, describer, has_surface, register_surface, surface
+from autogen_nb.run.surfaces import Surface, View, describer, register_surface, surface
 from autogen_nb.run.sync_bridge import (
     CancellationToken,
     Waits,
@@ -29,8 +28,8 @@ from autogen_nb.run.sync_bridge import (
     result,
     run_to_completion,
     settle,
+    then,
 )
-from autogen_nb.trusted.policy_file import policy
 
 __all__ = [
     "CancellationToken",
@@ -44,19 +43,17 @@ __all__ = [
     "Waits",
     "World",
     "describer",
-    "engine",
-    "has_surface",
     "heartbeat",
     "in_background",
     "interruptible",
     "is_caller_blocked",
     "iterate",
-    "policy",
     "register_surface",
     "result",
     "run_to_completion",
     "settle",
     "stream_events",
     "surface",
+    "then",
     "without_password",
 ]

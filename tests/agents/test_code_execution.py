@@ -11,11 +11,12 @@ from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.effects import EffectJudged
+from autogen_nb.engine import engine
 from autogen_nb.events import CodeInputAsked, CodeInputGiven, CodeRan, Ended, Event, OutputAdded, Recorded
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import NobodyToAsk
 from autogen_nb.outputs import Failure, Stream
-from autogen_nb.run import Log, engine
+from autogen_nb.run import Log
 from autogen_nb.testing import ScriptedHuman, ScriptedModel
 from autogen_nb.views.plain_view import PlainView
 from tests.agents.chatting import Way, assistant, user

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, cast
 import pytest
 
 from autogen_nb.core.ports import Executor, RunEnded
-from autogen_nb.engine import stream_items
+from autogen_nb.engine import engine, stream_items
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
@@ -28,7 +28,6 @@ from autogen_nb.kernels.places.container_engine import connect_engine
 from autogen_nb.kernels.places.jupyter_server import JupyterServerProvisioner
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Result, Stream
-from autogen_nb.run import engine
 from tests.contract.servers import App, serving
 from tests.kernels.looping import Loop, all_of
 

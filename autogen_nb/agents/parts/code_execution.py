@@ -16,12 +16,13 @@ from autogen_nb.core.ports import AttendedExecutor, Executor, RunEnded
 from autogen_nb.core.text.bounded_output import MOST, BoundedOutputs
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.effects import ENDED, Effect, EffectJudged
+from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
 from autogen_nb.kernels.places.environment import secret_values
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
-from autogen_nb.run import Inquiry, InquiryAnswer, describer, engine, without_password
+from autogen_nb.run import Inquiry, InquiryAnswer, describer, without_password
 from autogen_nb.trusted import known_secrets
 
 

@@ -30,7 +30,7 @@ from autogen_nb.models.remote.adjustments import Adjustments
 from autogen_nb.models.remote.clients import Clients
 from autogen_nb.models.remote.prompt import Prompt
 from autogen_nb.models.remote.server_errors import INVALID_KEY, Server, wait_before_retry
-from autogen_nb.run import policy
+from autogen_nb.trusted import policy_file
 
 _MAX_RETRIES = 3
 _SILENCE = 600.0
@@ -174,7 +174,7 @@ class RemoteModel(ABC):
     def _resolved(self) -> tuple[Account, Server]:
         account = self._account.complete(self._model)
         server = Server(self._model, account.url or "", account.secret, account.key_variable)
-        policy().check_host(server.host)
+        policy_file.policy().check_host(server.host)
         return account, server
 
     def _messages(self, request: ModelRequest, server: Server) -> tuple[Mapping[str, Any], ...]:

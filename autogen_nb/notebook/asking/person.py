@@ -18,6 +18,7 @@ from ipykernel.iostream import OutStream
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb.core.people import Human
+from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.events import ApprovalGiven, Recorded
 from autogen_nb.human.rule_based_approver import RULE_PREFIX, RUN_ALL, NobodyToAsk
@@ -27,7 +28,6 @@ from autogen_nb.models.config.address import checked_base, host_of, login_of, re
 from autogen_nb.models.config.model_connection import NO_MODEL, ModelConnection
 from autogen_nb.models.config.providers import provider_at
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
-from autogen_nb.run import engine
 from autogen_nb.views import in_words
 
 _OFFER_AFTER = 3

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from autogen_nb.core.text.visible_text import visible
+from autogen_nb.engine import engine
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.models.config.address import checked_url, host_of, server_of
 from autogen_nb.models.config.local_servers import LocalServer, LocalServers
@@ -18,7 +19,6 @@ from autogen_nb.notebook.commands.command import CommandContext, argument, comma
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
-from autogen_nb.run import engine
 
 _MOST_MODELS = 50
 _WAYS = "`%autogen model set` opens a form to change it; `-m NAME` sets another model for one cell."

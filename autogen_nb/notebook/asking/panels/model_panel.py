@@ -6,6 +6,7 @@ from functools import partial
 
 import ipywidgets as widgets
 
+from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError, WrongAddress
 from autogen_nb.models.config.account import checked_key
 from autogen_nb.models.config.address import checked_base, host_of, revealed, shown_url
@@ -25,7 +26,6 @@ from autogen_nb.notebook.asking.person import (
 from autogen_nb.notebook.model_setting import keyring
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.styles import Tone
-from autogen_nb.run import engine
 
 _KEEP = "Keep the key in this system's keyring, for all notebooks"
 _STORED_KEY = "kept; type another to replace it"
