@@ -89,7 +89,11 @@ class MessageStream(AsyncIterator[Item]):
                 return item
         raise RuntimeError("the stream has already been consumed; call run_stream again")
 
-    async def show_result(self, view: run.View) -> TaskResult:
+    async def show_result(self) -> TaskResult:
+        """The result; a notebook shows the run, unless the view of an outer run shows it."""
+        view = own_view() if call_context.SHOW.get() is None else None
+        if view is None:
+            return await self.result()
         self.view = view
         with closing(view), call_context.during(call_context.SHOW, view.show):
             return await self.result()

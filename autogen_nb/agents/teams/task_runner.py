@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from autogen_nb.agents.chats import call_context
 from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
@@ -37,13 +36,10 @@ class TaskRunner:
         output_task_messages
             Includes the messages of the task in the result.
         """
-        from autogen_nb.agents.teams.message_stream import own_view
-
         stream = self.run_stream(
             task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
         )
-        view = own_view() if self.is_team and call_context.SHOW.get() is None else None
-        return await (stream.result() if view is None else stream.show_result(view))
+        return await (stream.show_result() if self.is_team else stream.result())
 
     def run_stream(
         self,

@@ -12,7 +12,7 @@
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.agent_config import read_count
@@ -99,6 +99,8 @@ class TerminationCondition:
 class _Combined(TerminationCondition):
     """A combination of conditions; its reasons name the conditions that are met."""
 
+    needs_all: ClassVar[bool]
+
     def __init__(self, *conditions: TerminationCondition) -> None:
         for condition in conditions:
             if not isinstance(condition, TerminationCondition):
@@ -108,43 +110,36 @@ class _Combined(TerminationCondition):
         self._conditions = conditions
         self.ending_words = tuple(word for condition in conditions for word in condition.ending_words)
 
-    def named_watch(self, judged: JudgedConditions) -> Watch:
-        return self.watch(judged)
+    def watch(self, judged: JudgedConditions) -> Watch:
+        """A watch for one run, which returns the reasons of the conditions that are met."""
+        watches = [condition.named_watch(judged) for condition in self._conditions]
+        met_before: dict[int, str] = {}
+
+        def check(turn: TeamTurn) -> Asking[str | None]:
+            met = met_before if self.needs_all else {}
+            # All other watches get every turn, even after one condition is met.
+            for number, watch in enumerate(watches):
+                if number not in met and (reason := (yield from watch(turn))) is not None:
+                    met[number] = reason
+            if len(met) < (len(watches) if self.needs_all else 1):
+                return None
+            return (" and " if self.needs_all else "; ").join(met[number] for number in sorted(met))
+
+        return check
+
+    named_watch = watch
 
 
 class AndTerminationCondition(_Combined):
     """Ends the run when all conditions have been met, in the same turn or in different turns."""
 
-    def watch(self, judged: JudgedConditions) -> Watch:
-        """A watch for one run, which returns the reasons of all conditions."""
-        watches = [condition.named_watch(judged) for condition in self._conditions]
-        met: dict[int, str] = {}
-
-        def check(turn: TeamTurn) -> Asking[str | None]:
-            for number, watch in enumerate(watches):
-                if number not in met and (reason := (yield from watch(turn))) is not None:
-                    met[number] = reason
-            return " and ".join(met[number] for number in sorted(met)) if len(met) == len(watches) else None
-
-        return check
+    needs_all = True
 
 
 class OrTerminationCondition(_Combined):
     """Ends the run when one of the conditions is met."""
 
-    def watch(self, judged: JudgedConditions) -> Watch:
-        """A watch for one run, which returns the reasons of the conditions that are met."""
-        watches = [condition.named_watch(judged) for condition in self._conditions]
-
-        def check(turn: TeamTurn) -> Asking[str | None]:
-            reasons: list[str] = []
-            # All watches get every turn, even after one condition is met.
-            for watch in watches:
-                reason = yield from watch(turn)
-                reasons += [] if reason is None else [reason]
-            return "; ".join(reasons) or None
-
-        return check
+    needs_all = False
 
 
 class _Pure(TerminationCondition):
