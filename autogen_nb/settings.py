@@ -23,7 +23,7 @@ from traitlets import Bool, CFloat, CInt, Enum, List, TraitError, TraitType, Uni
 from traitlets.config import Configurable
 
 from autogen_nb.core.chats.human_input import Mode
-from autogen_nb.core.policy.organisation_policy import NO_POLICY, SANDBOXES, OrganisationPolicy
+from autogen_nb.core.policy.organisation_policy import SANDBOXES
 from autogen_nb.effects import CONFIRMS
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.kernels.limits import machine_memory
@@ -249,10 +249,9 @@ class Settings(Configurable):
         flow = {name: getattr(self, name) for name in ("confirm", "human_input", "max_turns", "ask_person")}
         return self.with_options(**flow, every_block=self.every_block, chat=chat, new=False, template=False, inputs=[])
 
-    def for_cell(
-        self, cell: "Settings", *, attended: bool, sandboxed: bool = False, policy: OrganisationPolicy = NO_POLICY
-    ) -> "Settings":
+    def for_cell(self, cell: "Settings", *, attended: bool, sandboxed: bool = False) -> "Settings":
         """The values for a cell: its options, else the environment, else these defaults, restricted by the policy."""
+        policy = policy_file.policy()
         values = {name: cell.options[name] if name in cell.options else self._default_value(name) for name in OPTIONS}
         requested = values["confirm"]
         confirm = policy.stricter_confirm(requested or ("risky" if sandboxed else "always"))

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.agents.parts.agent_config import read_code_config
-from autogen_nb.core.policy.organisation_policy import OrganisationPolicy
 from autogen_nb.effects import Confirm
 from autogen_nb.errors import ConfigError, NobodyThere
 from autogen_nb.events import ApprovalAsked
@@ -89,10 +88,11 @@ def test_code_of_agents_has_a_sandbox(lay: Lay, tmp_path: Path) -> None:
             read_code_config({"work_dir": str(tmp_path), **weaker})
 
 
-def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_that_never_asks_is_overruled(lay: Lay, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay("[code]\nconfirm = 'always'")
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "never")
 
-    bound = Settings().for_cell(Settings.from_options("go"), attended=True, policy=OrganisationPolicy(confirm="always"))
+    bound = Settings().for_cell(Settings.from_options("go"), attended=True)
 
     assert (bound.confirm, bound.remark) == ("always", "your organisation's policy: confirm always")
 
@@ -125,6 +125,7 @@ def test_no_kernel_starts_ahead_outside_of_the_sandbox(lay: Lay, tmp_path: Path)
     assert begin_first_kernel(tmp_path, Settings(kernel="python3")) is None
 
 
-def test_invalid_budget_of_the_policy_is_refused() -> None:
+def test_invalid_budget_of_the_policy_is_refused(lay: Lay) -> None:
+    lay("[cells]\nbudget = 'much'")
     with pytest.raises(ConfigError, match=r"your organisation's policy: the budget is 'much'"):
-        Settings().for_cell(Settings.from_options("go"), attended=True, policy=OrganisationPolicy(budget="much"))
+        Settings().for_cell(Settings.from_options("go"), attended=True)

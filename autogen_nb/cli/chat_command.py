@@ -28,7 +28,6 @@ from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.settings import Settings
-from autogen_nb.trusted import policy_file
 from autogen_nb.views.plain_view import PlainView
 
 _UNFINISHED = {"stopped": "stopped by you", "max_auto_replies": "not finished: the limit of turns was reached"}
@@ -63,9 +62,7 @@ class _Conversation:
     def __init__(self, options: Settings, data: dict[str, Any]) -> None:
         place = options.place()
         place.check(Path.cwd())
-        self._settings = Settings().for_cell(
-            options, attended=True, sandboxed=place.is_sandbox, policy=policy_file.policy()
-        )
+        self._settings = Settings().for_cell(options, attended=True, sandboxed=place.is_sandbox)
         model = self._model()
         timeout = self._settings.block_timeout or None
         self._executor = BlockExecutor(place=place, cwd=Path.cwd(), timeout=timeout, **self._settings.kernel_options)

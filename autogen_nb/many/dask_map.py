@@ -26,7 +26,6 @@ from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.sessions.log_file import LogFile
 from autogen_nb.settings import Settings, checked
-from autogen_nb.trusted import policy_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -301,7 +300,7 @@ def _settings(values: Mapping[str, Any], *, attended: bool) -> Settings:
         way_out = "set `confirm` to risky (code that is not clearly harmless fails its row), or use a sandbox"
         raise ConfigError(f"map: nobody is there to approve code: {way_out} (bwrap or docker)")
     options.check_saved()
-    return Settings().for_cell(options, attended=attended, sandboxed=sandboxed, policy=policy_file.policy())
+    return Settings().for_cell(options, attended=attended, sandboxed=sandboxed)
 
 
 def _check_columns(table: Iterable[Mapping[str, Any]], names: Iterable[str], answer: str) -> None:

@@ -143,9 +143,7 @@ class _Slot:
         local = local_calls.get(call.limits)
         self._human = local.human if local else None
         attended = self._human is not None
-        self._settings = Settings().for_cell(
-            options, attended=attended, sandboxed=place.is_sandbox, policy=policy_file.policy()
-        )
+        self._settings = Settings().for_cell(options, attended=attended, sandboxed=place.is_sandbox)
         self.limits = SharedLimits(call.limits, local.client if local else get_client())
         self._budget = SharedBudget(call.budget, self.limits) if call.budget else None
         self._spec = local.model if local else model_connection.choose(self._settings.model or None, None, os.environ)

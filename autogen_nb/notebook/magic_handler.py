@@ -149,7 +149,7 @@ class MagicHandler:
         team = None if not options.team else team_of(options, self.notebook.namespace)
         place = self._place(options, origin) if team is None else Place()
         settings = self.notebook.defaults.for_cell(
-            options, attended=channel.way != "nobody", sandboxed=place.is_sandbox, policy=policy_file.policy()
+            options, attended=channel.way != "nobody", sandboxed=place.is_sandbox
         )
         members = () if team is None else [member.name for member in team.participants]
         # A team has its own models and executors.
