@@ -7,13 +7,10 @@ import pytest
 from autogen_nb import run
 from autogen_nb.core.chats.reply_steps import AgentSpec, generate_function_call_reply, generate_oai_reply
 from autogen_nb.core.chats.two_agent_chat import Flow, two_agent_chat
-from autogen_nb.effects import Effect
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     Answer,
-    CodeInputGiven,
-    EffectAsked,
     Event,
     FunctionsReturned,
     HumanInputAsked,
@@ -25,7 +22,7 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.messages import Message
-from autogen_nb.run import Inquiry, OnCaller, OnEngine, iterate, settle, stream_events, surfaces
+from autogen_nb.run import OnCaller, OnEngine, iterate, settle, stream_events, surfaces
 from tests.driven import adriven, driven, nobody
 
 Drive = Callable[..., list[Event]]
@@ -62,21 +59,6 @@ def test_answer_of_the_wrong_kind_is_refused_before_it_is_kept(drive: Drive, wro
         drive(person_first, lambda _: OnCaller(lambda: wrong), log)
 
     assert isinstance(log[-1], HumanInputAsked)
-
-
-@both
-def test_wrong_answer_to_running_work_is_refused(drive: Drive) -> None:
-    act = EffectAsked("user", Effect("network", "api.example.org", "connects to api.example.org"))
-
-    async def ask(emit: Callable[[Inquiry], None]) -> Answer:
-        emit(Inquiry(act, lambda _: None))
-        return await asyncio.Future[Answer]()
-
-    def world(question: Question) -> OnCaller | OnEngine:
-        return OnEngine(ask) if isinstance(question, ModelAsked) else OnCaller(lambda: CodeInputGiven("yes"))
-
-    with pytest.raises(TypeError, match="cannot be answered"):
-        drive(flow(), world)
 
 
 class Hanging:

@@ -94,14 +94,6 @@ def test_code_of_a_message_is_read_once() -> None:
     assert state.reading("user", "assistant", 0) is state.reading("user", "assistant", 0)
 
 
-def test_there_is_no_message_after_the_last() -> None:
-    state = heard(Message("one"))
-    state.set_reply_messages("user", "assistant", [Message("instead")])
-
-    with pytest.raises(IndexError):
-        state.reading("user", "assistant", 1)
-
-
 def test_code_that_an_earlier_chat_answered_is_claimed() -> None:
     earlier = [
         Said("user", "assistant", Message("go")),
