@@ -28,7 +28,7 @@ from autogen_nb.events import (
     Recorded,
     Transient,
 )
-from autogen_nb.run.sync_bridge import Waits, heartbeat, in_a_loop, interruptible, mark_blocked, settle
+from autogen_nb.run.sync_bridge import CALLER_BLOCKED, Waits, during, heartbeat, in_a_loop, interruptible, settle
 
 Log: TypeAlias = MutableSequence[Recorded]
 
@@ -249,7 +249,7 @@ async def stream_events(
                     return
                 answer = None
                 if isinstance(step, OnCaller):
-                    with mark_blocked() if blocks else interruptible():
+                    with during(CALLER_BLOCKED, True) if blocks else interruptible():
                         answer = step.call()
                         if blocks and isinstance(answer, Awaitable):
                             answer = settle(answer)

@@ -1,10 +1,11 @@
 """AutoGen 0.2's streams: a program can set a stream that prints the text of chats, and answers their questions."""
 
 import getpass
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from autogen_nb.run.sync_bridge import during
 
 
 @runtime_checkable
@@ -37,13 +38,8 @@ class IOStream(InputStream, OutputStream, Protocol):
         return IOStream._context.get() or IOStream.get_global_default()
 
     @staticmethod
-    @contextmanager
-    def set_default(stream: "IOStream | None") -> Iterator[None]:
-        token = IOStream._context.set(stream)
-        try:
-            yield
-        finally:
-            IOStream._context.reset(token)
+    def set_default(stream: "IOStream | None") -> AbstractContextManager[None]:
+        return during(IOStream._context, stream)
 
 
 class IOConsole(IOStream):

@@ -18,21 +18,22 @@ T = TypeVar("T")
 Waits: TypeAlias = Literal["sync", "async"]
 """How the caller waits for a result: "sync" blocks its thread, "async" awaits."""
 
-_caller_blocked: ContextVar[bool] = ContextVar("caller_blocked", default=False)
+CALLER_BLOCKED: ContextVar[bool] = ContextVar("caller_blocked", default=False)
 
 
 def is_caller_blocked() -> bool:
     """True if a question blocks the thread of the chat's caller."""
-    return _caller_blocked.get()
+    return CALLER_BLOCKED.get()
 
 
 @contextlib.contextmanager
-def mark_blocked() -> Generator[None, None, None]:
-    token = _caller_blocked.set(True)
+def during(variable: ContextVar[T], value: T) -> Generator[None, None, None]:
+    """Sets a context variable within the `with` block."""
+    token = variable.set(value)
     try:
         yield
     finally:
-        _caller_blocked.reset(token)
+        variable.reset(token)
 
 
 async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:

@@ -5,12 +5,11 @@ appear in the same view and ask the same person; the log stores their events in 
 method passes a message to ``super().send`` or ``super().receive``, the chat delivers this message.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar, get_args
+from typing import Literal, TypeAlias, get_args
 
 from autogen_nb import run
 from autogen_nb.agents.parts.agent import Agent
@@ -20,7 +19,6 @@ from autogen_nb.events import ChatStarted, Ended, Event, Recorded
 from autogen_nb.messages import Message
 
 Method: TypeAlias = Literal["generate_reply", "receive", "reply function", "send"]
-T = TypeVar("T")
 _RECORDED = get_args(Recorded)
 
 
@@ -56,15 +54,6 @@ def takes_message(method: Method, agent: Agent, peer: Agent, message: Message, r
         return False
     call.messages.append((message, request_reply))
     return True
-
-
-@contextmanager
-def during(variable: ContextVar[T | None], value: T) -> Generator[None, None, None]:
-    token = variable.set(value)
-    try:
-        yield
-    finally:
-        variable.reset(token)
 
 
 class NestedView:

@@ -76,7 +76,7 @@ class ChatExchange:
 
     async def show(self, view: run.View) -> None:
         """Runs the flow to its end in a view, which also shows nested chats."""
-        with closing(view), call_context.during(call_context.SHOW, view.show):
+        with closing(view), run.during(call_context.SHOW, view.show):
             async with aclosing(self.stream_events(view.tick)) as stream:
                 async for event in stream:
                     view.show(event)

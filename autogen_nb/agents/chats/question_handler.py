@@ -22,7 +22,7 @@ from autogen_nb.core.ports import Model
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import Message
 from autogen_nb.outputs import Stream
-from autogen_nb.run import OnCaller, OnEngine, Waits, runtime_log, then
+from autogen_nb.run import OnCaller, OnEngine, Waits, during, runtime_log, then
 
 
 class QuestionHandler:
@@ -203,10 +203,10 @@ class QuestionHandler:
             return replace(read(result, call), inner=tuple(call.events), replying=replying)
 
         async def wait(pending: Awaitable[Any]) -> events.Answer:
-            with call_context.during(call_context.CALL, call):
+            with during(call_context.CALL, call):
                 return returned(await pending)
 
-        with call_context.during(call_context.CALL, call):
+        with during(call_context.CALL, call):
             result = work()
         return wait(result) if isinstance(result, Awaitable) else returned(result)
 

@@ -95,7 +95,7 @@ class MessageStream(AsyncIterator[Item]):
         if view is None:
             return await self.result()
         self.view = view
-        with closing(view), call_context.during(call_context.SHOW, view.show):
+        with closing(view), run.during(call_context.SHOW, view.show):
             return await self.result()
 
     async def _run(self) -> AsyncGenerator[Item, None]:
