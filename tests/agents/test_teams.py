@@ -61,6 +61,14 @@ def test_task_messages() -> None:
     assert spoken(second) == [("a", "nicer")]
 
 
+def test_reflect_on_tool_use() -> None:
+    a = assistant("a", calling("add", '{"a": 1, "b": 2}'), "It is 3.", tools=[add], reflect_on_tool_use=True)
+    result = done(by_turns(a, max_turns=1))
+
+    assert kinds(result.messages)[1:] == ["ToolCallRequestEvent", "ToolCallExecutionEvent", "TextMessage"]
+    assert spoken(result)[-1] == ("a", "It is 3.")
+
+
 def test_text_next_to_calls_is_reasoning() -> None:
     a = assistant("a", calling("add", '{"a": 1, "b": 2}') | {"content": "I add."}, tools=[add])
 
