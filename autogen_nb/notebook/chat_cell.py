@@ -202,7 +202,8 @@ class ChatCell:
     def _cells_above(self, task: str, inputs: Mapping[str, Any]) -> str:
         cells = self._notebook.cells()
         if not self._settings.context:
-            if cells and (offer := self._notebook.tip(_CONTEXT_OFFER)):
+            is_chosen = "context" in self._settings.options
+            if cells and not is_chosen and (offer := self._notebook.tip(_CONTEXT_OFFER)):
                 self._view.note(offer, kind="offer")
             return ""
         mentioned = names_in([task]) & variable_choice.data_variables(self._notebook.namespace).keys()

@@ -26,6 +26,7 @@ CHARACTERS_PER_TOKEN = 4
 _MOST_CHARACTERS = 4_000 * CHARACTERS_PER_TOKEN
 _LONGEST_SOURCE = 4_000
 _LONGEST_OUTPUT = 600
+_LONGEST_ERROR = 6_000
 _INSTRUCTION_NAMES = ("AUTOGEN.md", "AGENTS.md")
 _LONGEST_INSTRUCTIONS = 32 * 1024
 """In bytes, the limit of other programs that read these files."""
@@ -40,11 +41,12 @@ _INSTRUCTIONS = "\nThe user's instructions for this project, from {}:\n\n{}\n"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell that ran: its execution count, its source, and its shortened output."""
+    """A cell that ran: its execution count, its source and its shortened output; without an error, `error` is ""."""
 
     number: int
     source: str
     output: str
+    error: str = ""
 
     @property
     def text(self) -> str:
@@ -78,7 +80,7 @@ def cells_above(shell: InteractiveShell, cell_ids: Mapping[int, str]) -> list[Ce
         if source.strip() and not _OURS.match(source):
             key = cell_ids.get(number, source)
             last.pop(key, None)
-            last[key] = Cell(number, source.strip(), _output(history, number))
+            last[key] = Cell(number, source.strip(), _output(history, number), _error(history, number))
     return list(last.values())
 
 
@@ -91,6 +93,11 @@ def _output(history: Any, number: int) -> str:
         error = history.exceptions[number]
         pieces.append(f"\n{error['ename']}: {error['evalue']}")
     return shorten(plain("".join(pieces)).strip(), _LONGEST_OUTPUT)
+
+
+def _error(history: Any, number: int) -> str:
+    lines = history.exceptions.get(number, {}).get("traceback", ())
+    return shorten(plain("\n".join(lines)).strip(), _LONGEST_ERROR)
 
 
 def context_of(cells: Sequence[Cell], names: Collection[str]) -> Context:

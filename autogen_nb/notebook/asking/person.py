@@ -110,6 +110,14 @@ UNDO = Choice(
     ),
     "\n[y]es, [n]o: ",
 )
+APPLY = Choice(
+    (
+        ChoiceButton("Put the new cell below", True, "Nothing runs until you run the cell", "primary"),
+        ChoiceButton("Leave the cell as it is", False, "Put no cell into the notebook"),
+    ),
+    " Put the new cell below? [y/n] ",
+    optional=True,
+)
 REVOKE = Choice(
     (
         ChoiceButton("Revoke", True, "Code asks again before these effects", "primary"),

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from difflib import unified_diff
 from functools import cache
 from html import escape
 from itertools import zip_longest
@@ -234,6 +235,14 @@ def note_display(text: str, *, tone: Tone = "muted", kind: str = "note") -> Cont
 def folded_note(summary: str, text: str, *, kind: str) -> Content:
     """A muted line that opens to the text; in plain text, only the line."""
     return bundle(opened_by(_with_code_spans(summary), preformatted(text), style=styles.MUTED_LINE), summary, kind=kind)
+
+
+def difference(old: str, new: str) -> Content:
+    """The lines that differ, with a few lines around them; in text, as a unified diff."""
+    changes = list(unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=3))[2:]
+    lines = [only_colours(visible(line)) for line in changes if not line.startswith("@@")] or ["The cell is the same."]
+    spans = (f'<span style="{styles.DIFFERENCE.get(line[:1], "")}">{escape_plain(line)}</span>' for line in lines)
+    return bundle(f'<pre style="{styles.PRE}">{"<br>".join(spans)}</pre>', "\n".join(lines), kind="difference")
 
 
 def table(

@@ -65,6 +65,9 @@ WAITING_PRE = f"{PRE};max-height:max(calc(60vh / {{}}),7em);overflow:auto"
 """The style of code above a question; more blocks get less height each, so that the buttons stay visible."""
 
 EDITOR = f"font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);line-height:1.45;padding:7px 10px;tab-size:4"
+DIFFERENCE = {"-": "background:rgba(214,69,69,.18)", "+": "background:rgba(56,142,60,.18)"}
+"""The styles of removed and added lines."""
+
 PRE_CODE = "background:none;padding:0;font:inherit;color:inherit;white-space:inherit"
 SUMMARY = f"{SMALL};line-height:1.5;color:{TEXT}"
 PLAIN_PRE = f"margin:0;font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);white-space:pre-wrap"

@@ -1,0 +1,37 @@
+from playwright.sync_api import expect
+
+from autogen_nb.testing import FakeOpenAI
+from tests.browser.cells import code, connected
+from tests.browser.looks import misfits_of
+from tests.browser.notebook_page import NotebookPage
+
+SETUP = "import pandas as pd\nsales = pd.DataFrame({'month': [1, 2, 3], 'amount': ['10.5', '20.25', 'none']})"
+BROKEN = "# the sum of the year\nsales['amount'] = sales['amount'].astype(float)\nsales['amount'].sum()"
+MENDED = BROKEN.replace("sales['amount'].astype(float)", "pd.to_numeric(sales['amount'], errors='coerce')")
+
+
+def test_fix_shows_the_difference_and_puts_the_new_cell_below(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    notebook.page.set_viewport_size({"width": 1300, "height": 900})
+    fake.add(code(f"import pandas as pd\n{MENDED}"), "One `amount` is text.\n\nTERMINATE", "It adds.\n\nTERMINATE")
+    notebook.create(connected(fake), SETUP, BROKEN, "%autogen fix")
+    for number in range(3):
+        notebook.run_cell(number)
+        notebook.await_idle()
+    expect(notebook.output(2)).to_contain_text("%autogen fix")
+    notebook.run_cell(3)
+    notebook.click(3, "Run")
+    expect(notebook.button(3, "Put the new cell below")).to_be_visible()
+    misfits = []
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"fix-{theme}", 3)
+        misfits += misfits_of(notebook)
+    notebook.click(3, "Put the new cell below")
+    notebook.await_idle()
+    expect(notebook.cell(4).locator(".cm-content")).to_contain_text("to_numeric")
+    notebook.run_cell(4)
+    notebook.await_idle()
+
+    assert misfits == []
+    expect(notebook.output(4)).to_contain_text("30.75")
+    expect(notebook.output(3)).not_to_contain_text("Did not finish")
