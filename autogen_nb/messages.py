@@ -5,7 +5,7 @@ The module also exports AgentChat's messages, which `autogen_nb.agents.teams.tea
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 from autogen_nb.lazy_export import lazy_export
@@ -180,6 +180,10 @@ class Completion:
     note: str = ""
     host: str = ""
     reasoning: Reasoning | None = None
+
+    def with_note(self, note: str) -> "Completion":
+        """The reply with one more notice."""
+        return replace(self, note=" ".join(filter(None, (self.note, note))))
 
 
 __getattr__, _ = lazy_export(

@@ -17,7 +17,7 @@ from autogen_nb.cli.table_files import load
 from autogen_nb.cli.task_options import task_options
 from autogen_nb.core.ports import Model
 from autogen_nb.engine import engine
-from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError, NobodyThere
+from autogen_nb.errors import AutogenError, ChatUnfinished, NobodyThere
 from autogen_nb.events import Ended
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import RuleBasedApprover
@@ -98,9 +98,7 @@ class _Conversation:
         engine.call(self._executor.stop())
 
     def _model(self) -> Model:
-        spec = model_connection.choose(self._settings.model, None, os.environ)
-        if spec is None:
-            raise ConfigError(model_connection.NO_MODEL)
+        spec = model_connection.configured(self._settings.model, os.environ)
         for host in model_connection.hosts(spec, os.environ):
             _print_notice(model_connection.disclosure(host, rows=self._settings.share == "rows").replace("`", ""))
         model = model_for(spec, empty_reply="refuse")

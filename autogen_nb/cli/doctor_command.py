@@ -136,7 +136,7 @@ def models() -> Iterator[Finding]:
             "and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; %autogen models lists servers on this machine"
         )
         yield Finding("none", "note", "no model is configured; the first cell asks for one", mend)
-    for model in model_connection.known_models("", None, os.environ):
+    for model in model_connection.known_models(None, os.environ):
         text = f"{model.source}; connects to {', '.join(model.hosts) or 'no host'}"
         yield Finding(model.name or "without a name", "ok", text)
 

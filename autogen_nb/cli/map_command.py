@@ -1,6 +1,5 @@
 """``autogen-nb map``: one unattended task for each row of a table; saves the results as a new table."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import click
 
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.table_files import load
-from autogen_nb.cli.task_options import task_options
+from autogen_nb.cli.task_options import task_options, task_text
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.many import dask_map
 
@@ -39,9 +38,7 @@ def map_rows(task: str, out: Path, data: tuple[Path, ...], **options: Any) -> in
     autogen-nb map "Summarise the file {path}." \\
         --data files.csv --sandbox bwrap --out summaries.csv
     """  # noqa: D301 - click keeps the lines of a paragraph after a backspace character
-    task = sys.stdin.read() if task == "-" else task
-    if not task.strip():
-        raise click.UsageError("the task is empty; give it in quotes")
+    task = task_text(task)
     if len(data) != 1:
         raise click.UsageError("give one table of rows with --data")
     [rows] = load(data).values()

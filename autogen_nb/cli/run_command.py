@@ -15,7 +15,7 @@ import click
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.notebook_execution import Transcript, execute
 from autogen_nb.cli.table_files import tables
-from autogen_nb.cli.task_options import task_options
+from autogen_nb.cli.task_options import task_options, task_text
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.settings import OPTIONS, Settings
@@ -39,9 +39,7 @@ def run(
     autogen-nb run "Which species is heaviest? Plot it." \\
         --data penguins.csv --sandbox bwrap --out report.ipynb
     """  # noqa: D301 - click keeps the lines of a paragraph after a backspace character
-    task = sys.stdin.read() if task == "-" else task
-    if not task.strip():
-        raise click.UsageError("the task is empty; give it in quotes")
+    task = task_text(task)
     out = out.expanduser()
     if out.exists() and not force:
         raise ConfigError(f"{out} already exists; --force overwrites it, or --out names another file")

@@ -1,5 +1,6 @@
 """The options of ``chat``, ``run`` and ``map``."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +27,14 @@ def task_options(
         return click.option("--data", "-d", multiple=True, type=click.Path(path_type=Path), help=data)(command)
 
     return add_options
+
+
+def task_text(task: str) -> str:
+    """The task of an argument, or of standard input for "-"."""
+    task = sys.stdin.read() if task == "-" else task
+    if not task.strip():
+        raise click.UsageError("the task is empty; give it in quotes")
+    return task
 
 
 def _option(name: str, text: str | None) -> Callable[[Command], Command]:

@@ -276,9 +276,7 @@ def prepare(
         if client is None:
             settings.place().check(Path.cwd())
             if not isinstance(model, Mapping):
-                model = model_connection.choose(settings.model or None, None, os.environ)
-            if model is None:
-                raise ConfigError(model_connection.NO_MODEL)
+                model = model_connection.configured(settings.model, os.environ)
             if settings.budget:
                 budgeted(model_for(model), Budget.parse(settings.budget))
     problems.check()

@@ -26,17 +26,18 @@ from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
 from autogen_nb.core.people import Human
 from autogen_nb.effects import EffectJudged
 from autogen_nb.engine import engine
-from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, ConfigError, NobodyThere, TransferError
+from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, NobodyThere, TransferError
 from autogen_nb.events import ApprovalAsked, EffectAsked, Ended, Recorded
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places.writable import Writable, make_folder
 from autogen_nb.kernels.transfer.describe import describe, is_collection, variables_text
-from autogen_nb.many.shared_limits import SharedBudget, SharedLimits, limited
+from autogen_nb.many.shared_limits import LimitedModel, SharedBudget, SharedLimits
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
+from autogen_nb.models.wrappers.fallback import around_each
 from autogen_nb.settings import Settings
 from autogen_nb.trusted import policy_file
 from autogen_nb.trusted.held_folder import HeldFolder
@@ -146,10 +147,12 @@ class _Slot:
         self._settings = Settings().for_cell(options, attended=attended, sandboxed=place.is_sandbox)
         self.limits = SharedLimits(call.limits, local.client if local else get_client())
         self._budget = SharedBudget(call.budget, self.limits) if call.budget else None
-        self._spec = local.model if local else model_connection.choose(self._settings.model or None, None, os.environ)
-        if self._spec is None:
-            raise ConfigError(f"on this worker, {model_connection.NO_MODEL}")
-        self._model = limited(model_for(self._spec, empty_reply="refuse"), self.limits, self._budget)
+        self._spec = (
+            local.model if local else model_connection.configured(self._settings.model, os.environ, "on this worker, ")
+        )
+        self._model = around_each(
+            model_for(self._spec, empty_reply="refuse"), lambda each: LimitedModel(each, self.limits, self._budget)
+        )
         self._folder = f"{FILES}/{call.name}"
         writable = Writable(lambda: self._folder, lambda: False)
         self.executor = BlockExecutor(place=place, cwd=self._cwd, writable=writable, **self._settings.kernel_options)

@@ -18,7 +18,6 @@ from autogen_nb.core.ports import Model, ModelRequest, Part, Retry
 from autogen_nb.errors import BudgetReached
 from autogen_nb.messages import Usage
 from autogen_nb.models.wrappers.budget import Budget, Budgeted, Estimate
-from autogen_nb.models.wrappers.fallback import Fallback
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 
 _READ_TIMEOUT = 5.0
@@ -110,12 +109,9 @@ class SharedBudget(Budget):
 
 class LimitedModel(ModelWrapper):
     def __init__(self, model: Model, limits: SharedLimits, budget: SharedBudget | None) -> None:
-        super().__init__(model)
+        super().__init__(model if budget is None else Budgeted(model, budget))
         self._limits = limits
         self._budget = budget
-        if budget is not None:
-            self.inner = Budgeted(model, budget)
-            self.inner.check()
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         budget = self._budget
@@ -137,10 +133,3 @@ class LimitedModel(ModelWrapper):
         finally:
             if budget is not None:
                 await asyncio.to_thread(budget.end)
-
-
-def limited(model: Model, limits: SharedLimits, budget: SharedBudget | None) -> Model:
-    """Puts a `LimitedModel` around each model that sends requests."""
-    if isinstance(model, ModelWrapper | Fallback):
-        return model.around(lambda inner: limited(inner, limits, budget))
-    return LimitedModel(model, limits, budget)

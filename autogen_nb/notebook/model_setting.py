@@ -22,12 +22,11 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.address import host_of, login_of, server_of, shown_url, without_login
 from autogen_nb.models.config.config_list import LIST
-from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.models.config.model_connection import MODEL, ModelConnection
 from autogen_nb.models.config.providers import OPENAI
 from autogen_nb.settings import Settings
 from autogen_nb.trusted import owned_files
 
-_MODEL = "AUTOGEN_NB_MODEL"
 _CONFIG = "%config AutogenMagics.model"
 _FORM = "the model form"
 _CHANGE = "`%autogen model` shows it, `%autogen model forget` forgets it"
@@ -111,8 +110,7 @@ class ModelSetting:
     def choose(self, named: str | None, environ: Mapping[str, str]) -> Any | None:
         """Returns the model name or `llm_config` for a cell; None if no model is configured."""
         entered = self.form_connection or self.without_key
-        name = named or (entered.model if entered else self._default(environ))
-        spec = model_connection.choose(name or None, entered, environ)
+        spec = model_connection.choose(named, entered, environ, self._defaults.model)
         return None if self.without_key and self._is_at(self.without_key, spec) else spec
 
     def is_from_form(self, spec: Any) -> bool:
@@ -144,7 +142,7 @@ class ModelSetting:
         elif isinstance(spec, Mapping):
             model, address, key = LIST, LIST, LIST
         else:
-            model = _MODEL if environ.get(_MODEL) else _CONFIG if self._default(environ) else "the default with a key"
+            model = MODEL if environ.get(MODEL) else _CONFIG if self._default(environ) else "the default with a key"
             provider = model_connection.destination({"model": spec}, environ)[0]
             address = provider.address_variable if environ.get(provider.address_variable) else "the default"
             key = provider.key(environ)[0]
@@ -157,10 +155,10 @@ class ModelSetting:
         ]
 
     def _default(self, environ: Mapping[str, str]) -> str:
-        return environ.get(_MODEL) or self._defaults.model
+        return environ.get(MODEL) or self._defaults.model
 
     def _values(self, environ: Mapping[str, str]) -> dict[str, str]:
-        names = (*model_connection.VARIABLES, _MODEL)
+        names = (*model_connection.VARIABLES, MODEL)
         return {**{name: environ.get(name, "") for name in names}, _CONFIG: self._defaults.model}
 
 

@@ -72,8 +72,6 @@ def test_dollars_need_a_price() -> None:
     with pytest.raises(ConfigError, match=r"budget in tokens.*\"price\": \[prompt, completion\]"):
         budgeted(inner, Budget(dollars=1))
 
-    assert isinstance(error_of(Budgeted(inner, Budget(dollars=1))), ConfigError)
-    assert not inner.requests
     assert budgeted(inner, Budget(tokens=1)).name == "scripted"
 
 

@@ -12,7 +12,7 @@ import pytest
 from autogen_nb import config_list_from_dotenv, config_list_from_json, config_list_from_models, get_config_list
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.config_list import config_list_gpt4_gpt35, config_list_openai_aoai
-from autogen_nb.models.config.local_servers import LocalServers
+from autogen_nb.models.config.local_servers import local_servers
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.testing import FakeOpenAI
 from tests.canary import canary
@@ -197,7 +197,7 @@ PATIENT = 20.0
 )
 def test_server_without_models_is_left_out(says: str, status: int) -> None:
     with canary(says.encode(), status) as (url, paths):
-        assert LocalServers({"vLLM": int(url.rpartition(":")[2])}, timeout=PATIENT).listening() == ()
+        assert local_servers({"vLLM": int(url.rpartition(":")[2])}, timeout=PATIENT) == ()
 
     assert len(paths) == 1
 
@@ -206,7 +206,7 @@ def test_server_without_models_is_left_out(says: str, status: int) -> None:
 def test_one_that_never_answers_does_not_hold_the_others_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, FakeOpenAI(models=["a"]) as local:
         never = dict.fromkeys(("one", "three", "four", "five"), silent.getsockname()[1])
-        found = LocalServers({**never, "two": urlsplit(local.base_url).port or 0}, timeout=4.0).listening()
+        found = local_servers({**never, "two": urlsplit(local.base_url).port or 0}, timeout=4.0)
 
     assert [server.kind for server in found] == ["two"]
 
@@ -215,5 +215,5 @@ def test_nobody_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
 
-    assert LocalServers({"Ollama": port}, timeout=PATIENT).listening() == ()
-    assert LocalServers({}).listening() == ()
+    assert local_servers({"Ollama": port}, timeout=PATIENT) == ()
+    assert local_servers({}) == ()

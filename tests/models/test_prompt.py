@@ -8,7 +8,7 @@ from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.remote.prompt import Prompt
 from autogen_nb.models.remote.server_errors import Server
 from autogen_nb.testing import FakeOpenAI, FakeReply
-from tests.models.asking import HELLO, a_complete
+from tests.models.asking import a_complete
 
 TABLE = "id       name          value\n" + "17       Gentoo        4,218\n" * 2_000
 
@@ -47,7 +47,6 @@ def test_prompt_that_may_be_whole_is_not_noted(text: str, tokens: int) -> None:
 def test_setting_is_that_of_the_server_at_the_port() -> None:
     prompt = Prompt.of(request(TABLE), Server("m", "http://127.0.0.1:1234/v1"))
 
-    assert prompt is not None
     assert "LM Studio" in prompt.note_on(usage_of(4_096))
     assert "OLLAMA" not in prompt.note_on(usage_of(4_096))
 
@@ -70,4 +69,4 @@ def test_server_of_ones_own_is_said_to_read_a_long_prompt(text: str, tokens: lis
 
 
 def test_provider_is_not_said_to_read() -> None:
-    assert Prompt.of(ModelRequest((HELLO,)), Server("m", "https://api.openai.com/v1")) is None
+    assert not Prompt.of(request(TABLE), Server("m", "https://api.openai.com/v1")).is_long

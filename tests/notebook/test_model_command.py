@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.local_servers import LocalServers
+from autogen_nb.models.config.local_servers import local_servers
 from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command
@@ -210,7 +210,7 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
 
 
 def listed(notebook: Notebook, environ: dict[str, str]) -> str:
-    return str(model_command.list_models(notebook, environ, LocalServers({}))[0]["text/plain"])
+    return str(model_command.list_models(notebook, environ, lambda: ())[0]["text/plain"])
 
 
 def test_models_that_a_key_allows_are_listed(in_folder: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +259,7 @@ def test_without_any_it_says_what_to_do(in_folder: Notebook) -> None:
 
 def test_models_of_this_machine_are_listed(in_folder: Notebook) -> None:
     with FakeOpenAI(models=["llama3"]) as local:
-        servers = LocalServers({"Ollama": urlsplit(local.base_url).port or 0}, timeout=20)
+        servers = partial(local_servers, {"Ollama": urlsplit(local.base_url).port or 0}, timeout=20)
         bundle, _ = model_command.list_models(in_folder, {}, servers)
 
     assert "llama3" in bundle["text/plain"]

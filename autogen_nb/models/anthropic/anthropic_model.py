@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
-from itertools import takewhile
 from typing import Any, TypeAlias
 
 from autogen_nb.core.ports import ModelRequest
@@ -25,7 +24,7 @@ from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, val
 from autogen_nb.models.remote.event_stream import EventStreamModel
 from autogen_nb.models.remote.remote_model import Api
 from autogen_nb.models.remote.server_errors import ReplyFailed
-from autogen_nb.models.remote.turns import Turn, functions_of, turns
+from autogen_nb.models.remote.turns import Turn, functions_of, leading_and_other_turns
 
 _Blocks: TypeAlias = list[dict[str, Any]]
 
@@ -68,11 +67,10 @@ def messages_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[
             choice = {"type": "auto", **choice, "disable_parallel_tool_use": True}
         if choice:
             body["tool_choice"] = choice
-    conversation = list(turns(request))
-    leading = list(takewhile(lambda turn: turn.role == "system", conversation))
+    leading, conversation = leading_and_other_turns(request)
     if system := [block for turn in leading for block in _blocks(turn.content)]:
         body["system"] = _cached(system)
-    body["messages"] = messages = _alternated(_turns(conversation[len(leading) :]))
+    body["messages"] = messages = _alternated(_turns(conversation))
     messages[-1]["content"] = _cached(messages[-1]["content"])
     return body
 

@@ -51,7 +51,7 @@ def checked_url(url: str | None, what: str) -> str | None:
 def checked_base(url: str) -> str:
     base = checked_url(url, "Base URL") or ""
     parts = urlsplit(base)
-    if (parts.hostname or "").endswith(_AZURE) and "/openai/v1" not in parts.path:
+    if is_azure(base) and "/openai/v1" not in parts.path:
         way, proposal = "or set it up in OAI_CONFIG_LIST with api_type 'azure'", f"https://{host_of(base)}/openai/v1"
         raise WrongAddress(
             f"this Azure address does not serve OpenAI's API; give {proposal!r}, {way}", proposal=proposal
@@ -72,6 +72,10 @@ def server_of(url: str | None) -> tuple[str, str, int | None]:
 
 def host_of(url: str | None) -> str:
     return _LOGIN.sub(r"\1", url or "").partition("//")[2].partition("/")[0]
+
+
+def is_azure(url: str) -> bool:
+    return (urlsplit(url).hostname or "").endswith(_AZURE)
 
 
 def is_loopback(url: str) -> bool:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 USUAL: Mapping[str, int] = {"Ollama": 11434, "vLLM": 8000, "llama.cpp": 8080, "LM Studio": 1234}
@@ -21,30 +22,25 @@ class LocalServer:
     models: tuple[str, ...]
 
 
-class LocalServers:
-    def __init__(self, ports: Mapping[str, int] = USUAL, *, timeout: float = 1.0) -> None:
-        self._ports = dict(ports)
-        self._timeout = timeout
+def local_servers(ports: Mapping[str, int] = USUAL, *, timeout: float = 1.0) -> tuple[LocalServer, ...]:
+    with ThreadPoolExecutor(max(1, len(ports))) as pool:
+        servers = pool.map(partial(_look_up, timeout), ports.items())
+        return tuple(server for server in servers if server is not None)
 
-    def listening(self) -> tuple[LocalServer, ...]:
-        if not self._ports:
-            return ()
-        with ThreadPoolExecutor(len(self._ports)) as pool:
-            servers = pool.map(self._look_up, self._ports, self._ports.values())
-            return tuple(server for server in servers if server is not None)
 
-    def _look_up(self, kind: str, port: int) -> LocalServer | None:
-        # `http.client` uses no proxy, follows no redirect, and sends no key.
-        connection = http.client.HTTPConnection(_HOST, port, timeout=self._timeout)
-        try:
-            connection.request("GET", "/v1/models", headers={"Accept": "application/json"})
-            response = connection.getresponse()
-            names = listed_names(json.load(response)) if response.status == http.HTTPStatus.OK else None
-        except (OSError, ValueError, http.client.HTTPException):
-            return None
-        finally:
-            connection.close()
-        return None if names is None else LocalServer(kind, f"http://{_HOST}:{port}/v1", names[:_MOST_MODELS])
+def _look_up(timeout: float, kind_and_port: tuple[str, int]) -> LocalServer | None:
+    kind, port = kind_and_port
+    # `http.client` uses no proxy, follows no redirect, and sends no key.
+    connection = http.client.HTTPConnection(_HOST, port, timeout=timeout)
+    try:
+        connection.request("GET", "/v1/models", headers={"Accept": "application/json"})
+        response = connection.getresponse()
+        names = listed_names(json.load(response)) if response.status == http.HTTPStatus.OK else None
+    except (OSError, ValueError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+    return None if names is None else LocalServer(kind, f"http://{_HOST}:{port}/v1", names[:_MOST_MODELS])
 
 
 def listed_names(listing: Any) -> tuple[str, ...] | None:

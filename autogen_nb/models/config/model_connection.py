@@ -7,7 +7,7 @@ entries with this model or tag. Without a name, the cell gets the model of the f
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,11 @@ from autogen_nb.models.config.providers import (
 
 NO_MODEL = (
     "no model is configured: set OPENAI_API_KEY or another provider's key (ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or "
-    "OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
-    "or choose the built-in analysis with -m offline"
+    "OPENAI_BASE_URL and AUTOGEN_NB_MODEL, or choose the built-in analysis with -m offline"
 )
+MODEL = "AUTOGEN_NB_MODEL"
+"""The variable with the name of the default model."""
+
 VARIABLES = (*(name for each in PROVIDERS for name in (*each.variables, each.address_variable) if name), LIST)
 
 _SERVERLESS = ("offline", "replay:")
@@ -56,6 +58,12 @@ class ModelConnection:
     base_url: str | None = field(default=None, repr=False)
     keep_key: bool = field(default=False, compare=False)
 
+    @property
+    def entry(self) -> dict[str, str]:
+        """The connection as an entry of a config list."""
+        values = {"model": self.model, "api_key": self.api_key, "base_url": self.base_url}
+        return {name: value for name, value in values.items() if value}
+
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
@@ -66,9 +74,11 @@ class KnownModel:
     source: str
 
 
-def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[str, str]) -> Any | None:
+def choose(
+    named: str | None, entered: ModelConnection | None, environ: Mapping[str, str], default: str = ""
+) -> Any | None:
     """The cell's model, as a spec for `model_selection.model_for`; None if no model is configured."""
-    name = named or (entered.model if entered else "") or environ.get("AUTOGEN_NB_MODEL", "")
+    name = named or (entered.model if entered else "") or environ.get(MODEL) or default
     if name.startswith(_SERVERLESS):
         return name
     if (entered is None or (named and named != entered.model)) and (entries := _entries_for(name, environ)):
@@ -76,16 +86,20 @@ def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[
     if near := difflib.get_close_matches(name, _SERVERLESS, n=1, cutoff=0.8):
         raise ConfigError(f"there is no model {name!r}; did you mean {near[0].replace(':', ':FILE')!r}?")
     if entered is not None and (entered.api_key or entered.base_url):
-        return {
-            "model": name or OPENAI.default,
-            **({"api_key": entered.api_key} if entered.api_key else {}),
-            **({"base_url": entered.base_url} if entered.base_url else {}),
-        }
+        return replace(entered, model=name or OPENAI.default).entry
     if name:
         return name if provider_of(name, environ)[0].is_configured(environ) else None
     keyed = [provider.default for provider in PROVIDERS if provider.key(environ)[1] and provider.default]
     # OPENAI_BASE_URL may be any server, which needs the name of one of its models.
     return keyed[0] if keyed and (OPENAI.key(environ)[1] or not environ.get(OPENAI.address_variable)) else None
+
+
+def configured(named: str, environ: Mapping[str, str], where: str = "") -> Any:
+    """The model of a program, as by `choose`; raises `ConfigError` if no model is configured `where` it runs."""
+    spec = choose(named, None, environ)
+    if spec is None:
+        raise ConfigError(f"{where}{NO_MODEL}")
+    return spec
 
 
 def destination(entry: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[Provider, str, str]:
@@ -138,10 +152,10 @@ def _has_tools(url: str) -> bool:
     return is_openai(url) or (provider is not None and provider.library != "openai")
 
 
-def known_models(named: str, entered: ModelConnection | None, environ: Mapping[str, str]) -> list[KnownModel]:
+def known_models(entered: ModelConnection | None, environ: Mapping[str, str], default: str = "") -> list[KnownModel]:
     """The configured models: the default for a cell, then the models of OAI_CONFIG_LIST."""
-    default = choose(named or None, entered, environ)
-    specs = [] if default is None else [(default, "the default of cells")]
+    usual = choose(None, entered, environ, default)
+    specs = [] if usual is None else [(usual, "the default of cells")]
     specs += [(entry, f"in {LIST}") for entry in find_list(LIST, environ, Path()) or []]
     return [
         KnownModel(str(_entries(spec)[0].get("model") or ""), hosts(spec, environ), source) for spec, source in specs

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.address import is_azure
 
 Library: TypeAlias = Literal["openai", "anthropic", "google-genai"]
 
@@ -108,9 +109,6 @@ PROVIDERS = (
 )
 
 
-_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
-
-
 def provider_named(name: str) -> Provider | None:
     return next((provider for provider in PROVIDERS if name in provider.names), None)
 
@@ -125,7 +123,7 @@ def provider_at(url: str | None) -> Provider | None:
 
 def is_openai(url: str | None) -> bool:
     """True for OpenAI (also for None) and Azure."""
-    return url is None or provider_at(url) == OPENAI or f".{urlsplit(url).hostname}".endswith(_AZURE)
+    return url is None or provider_at(url) == OPENAI or is_azure(url)
 
 
 def has_own_api(url: str) -> bool:

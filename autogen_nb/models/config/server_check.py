@@ -2,9 +2,11 @@
 
 import asyncio
 import difflib
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from typing import Any
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import AutogenError, ModelRefused, ModelUnavailable
@@ -38,15 +40,11 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
 
     The list may be public, so it does not prove that the key is valid.
     """
-    entry = {"model": connection.model or _ANY, "api_key": connection.api_key, "base_url": connection.base_url}
-    model = remote_model({**entry, "max_retries": 0, "timeout": within})
     try:
-        async with asyncio.timeout(within):
+        async with _opened({"model": _ANY, **connection.entry}, within) as model:
             return await _check(model, connection)
     except TimeoutError:
         host = host_of(connection.base_url)
-    finally:
-        await model.close()
     ways = "check the address, or try again when the server has loaded its model"
     raise ModelUnavailable(f"{host} did not answer within {within:.0f} s: {ways}", model=connection.model)
 
@@ -59,16 +57,22 @@ async def models_of_keys(environ: Mapping[str, str]) -> list[tuple[Provider, tup
 
 async def _models_of_key(provider: Provider) -> tuple[Provider, tuple[str, ...], str]:
     try:
-        model = remote_model({"model": _ANY, "api_type": provider.name, "max_retries": 0, "timeout": _LIST_SECONDS})
-        try:
-            async with asyncio.timeout(_LIST_SECONDS):
-                return provider, await model.listed_models(), ""
-        finally:
-            await model.close()
+        async with _opened({"model": _ANY, "api_type": provider.name}, _LIST_SECONDS) as model:
+            return provider, await model.listed_models(), ""
     except TimeoutError:
         return provider, (), f"did not answer within {_LIST_SECONDS:.0f} s"
     except AutogenError as error:
         return provider, (), str(error)
+
+
+@asynccontextmanager
+async def _opened(entry: Mapping[str, Any], seconds: float) -> AsyncGenerator[RemoteModel, None]:
+    model = remote_model({**entry, "max_retries": 0, "timeout": seconds})
+    try:
+        async with asyncio.timeout(seconds):
+            yield model
+    finally:
+        await model.close()
 
 
 async def _check(model: RemoteModel, connection: ModelConnection) -> CheckedConnection:

@@ -15,7 +15,6 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from importlib.util import find_spec
-from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,7 +28,7 @@ from autogen_nb.models.config.account import Account, checked_address, checked_k
 from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, valid, valid_json
 from autogen_nb.models.remote.remote_model import Api, RemoteModel
 from autogen_nb.models.remote.server_errors import Server, of_body, of_exception, of_response
-from autogen_nb.models.remote.turns import Turn, functions_of, turns
+from autogen_nb.models.remote.turns import Turn, functions_of, leading_and_other_turns
 
 SIGNATURE = "thought_signature"
 UNSIGNED = "skip_thought_signature_validator"
@@ -76,11 +75,10 @@ def gemini_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[st
         choice = parameters.get("tool_choice") or parameters.get("function_call") if request.may_call else "none"
         if choice:
             body["tool_config"] = {**(body.get("tool_config") or {}), "function_calling_config": _calling(choice)}
-    conversation = list(turns(request))
-    leading = list(takewhile(lambda turn: turn.role == "system", conversation))
+    leading, conversation = leading_and_other_turns(request)
     if system := "\n\n".join(text for turn in leading if (text := _text(turn.content))):
         body["system_instruction"] = system
-    body["contents"] = _contents(conversation[len(leading) :], must_sign=version >= _SIGNS)
+    body["contents"] = _contents(conversation, must_sign=version >= _SIGNS)
     return body
 
 

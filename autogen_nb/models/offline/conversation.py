@@ -14,7 +14,7 @@ from typing import Any
 
 from autogen_nb.messages import Message
 from autogen_nb.models.offline.question import Question, Table, read_question, read_table
-from autogen_nb.models.offline.task import Dataset, Task, file_dataset, read_task
+from autogen_nb.models.offline.task import Dataset, file_dataset, read_task
 
 LOST = "NameError"
 """The error of code whose variables a restarted kernel has lost."""
@@ -84,15 +84,15 @@ class State:
                 question = replace(steered, plot=question.plot if steered.plot is None else steered.plot)
         return question
 
-    def with_task(self, task: Task) -> "State":
+    def with_task(self, words: str, dataset: Dataset | None) -> "State":
         """Starts a turn, and keeps the table if the task concerns the same dataset."""
-        if task.dataset not in (None, self.dataset):
-            return State(task.words, task.dataset)
+        if dataset not in (None, self.dataset):
+            return State(words, dataset)
         if self.table is None:
-            return State(task.words, self.dataset, files=self.files)
+            return State(words, self.dataset, files=self.files)
         has_question = self.first or read_question(self.words, self.table).named
         before = self.words if has_question else self.words_before
-        return replace(self, words=task.words, attempts=(), words_before=before, first=False)
+        return replace(self, words=words, attempts=(), words_before=before, first=False)
 
     def with_attempt(self, attempt: Attempt) -> "State":
         now = replace(self, attempts=(*self.attempts, attempt))
@@ -116,7 +116,7 @@ def read_state(messages: Iterable[Mapping[str, Any]]) -> State:
             if attempt := _attempt(block[2], block[1], text) if block else None:
                 state = state.with_attempt(attempt)
             elif not _RAN.match(text):
-                state = state.with_task(read_task(text))
+                state = state.with_task(*read_task(text))
             block = None
     return state
 

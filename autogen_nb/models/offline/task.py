@@ -31,14 +31,8 @@ class Dataset:
         return f"{self.raw}_clean"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    words: str
-    dataset: Dataset | None = None
-
-
-def read_task(text: str) -> Task:
-    """Parses a task; a table variable takes precedence over a file name."""
+def read_task(text: str) -> tuple[str, Dataset | None]:
+    """The words of a task, and its dataset; a table variable takes precedence over a file name."""
     heading = _HEADING.search(text)
     words, appended = (text[: heading.start()], text[heading.end() :]) if heading else (text, "")
     words = words.strip()
@@ -50,7 +44,7 @@ def read_task(text: str) -> Task:
     dataset = _variable_dataset(variables, words, ("DataFrame", "Table"))
     if dataset is None and path and "://" not in path:
         dataset = file_dataset(path)
-    return Task(words, dataset or _variable_dataset(variables, words, _TO_FRAME))
+    return words, dataset or _variable_dataset(variables, words, _TO_FRAME)
 
 
 def file_dataset(path: str) -> Dataset:

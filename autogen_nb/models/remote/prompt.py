@@ -41,10 +41,10 @@ class Prompt:
     characters: int
 
     @classmethod
-    def of(cls, request: ModelRequest, server: Server) -> "Prompt | None":
-        """The prompt of a request; None for the server of a provider, which would refuse a prompt that is too long."""
+    def of(cls, request: ModelRequest, server: Server) -> "Prompt":
+        """The prompt of a request; without texts for the server of a provider, which would refuse one too long."""
         texts = () if is_listed_at(server.url) else tuple(texts_of(request))
-        return cls(server, texts, sum(map(len, texts))) if texts else None
+        return cls(server, texts, sum(map(len, texts)))
 
     @property
     def tokens(self) -> int:

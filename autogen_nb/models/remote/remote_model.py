@@ -132,7 +132,7 @@ class RemoteModel(ABC):
         client = await self._clients.client(account)
         adjustments = Adjustments(self._model, server.host)
         prompt = Prompt.of(request, server)
-        if prompt is not None and prompt.is_long:
+        if prompt.is_long:
             yield Reading(server.host, prompt.tokens)
         retries, spent = 0, None
         while True:
@@ -156,9 +156,7 @@ class RemoteModel(ABC):
             usage = reply.usage if spent is None else spent + (reply.usage or Usage())
             cost = None if usage is None else cost_of(reply.model or self._model, usage, self._price, url=account.url)
             if error is None:
-                cut = prompt.note_on(reply.usage) if prompt is not None else ""
-                note = " ".join(filter(None, (completion.note, cut)))
-                yield replace(completion, usage=usage, cost=cost, note=note)
+                yield replace(completion, usage=usage, cost=cost).with_note(prompt.note_on(reply.usage))
                 return
             if isinstance(error, ModelRefused) and not reply.progress and adjustments.learn(error, body, api.path):
                 continue

@@ -62,6 +62,13 @@ def turns(request: ModelRequest) -> Iterator[Turn]:
             yield Turn("user", _named(content, message["name"]) if has_names and message.get("name") else content)
 
 
+def leading_and_other_turns(request: ModelRequest) -> tuple[list[Turn], list[Turn]]:
+    """The system messages before the conversation, and the conversation."""
+    every = list(turns(request))
+    count = next((number for number, turn in enumerate(every) if turn.role != "system"), len(every))
+    return every[:count], every[count:]
+
+
 def valid_arguments(arguments: str) -> str:
     """The arguments if they are a JSON object, else an object that has them, because servers refuse other arguments."""
     text = json.dumps({"arguments": arguments}, ensure_ascii=False)

@@ -21,7 +21,7 @@ from autogen_nb.errors import BudgetReached, ConfigError, ModelError
 from autogen_nb.messages import Completion, Reasoning, Usage
 from autogen_nb.models import request_size
 from autogen_nb.models.prices import Price, cost_at
-from autogen_nb.models.wrappers.fallback import Fallback
+from autogen_nb.models.wrappers.fallback import around_each
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 
 _RATIO = 4.0
@@ -195,8 +195,9 @@ class Budgeted(ModelWrapper):
     def __init__(self, model: Model, budget: Budget) -> None:
         super().__init__(model)
         self._budget = budget
+        self._check()
 
-    def check(self) -> None:
+    def _check(self) -> None:
         """Raises `ConfigError` for a budget in dollars and a model without a price."""
         if self._budget.dollars is not None and self.price is None:
             raise ConfigError(
@@ -207,7 +208,8 @@ class Budgeted(ModelWrapper):
             )
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        self.check()
+        # The environment may name another server meanwhile.
+        self._check()
         estimate = self._budget.estimate(request, price=self.price, limit=self.completion_limit)
         written, is_complete = 0, False
         with self._budget.reserve(estimate, self.name):
@@ -252,12 +254,8 @@ class Budgeted(ModelWrapper):
 
 
 def budgeted(model: Model, budget: Budget) -> Model:
-    """The model with the budget as its innermost wrapper, or around each model of a fallback."""
-    if isinstance(model, ModelWrapper | Fallback):
-        return model.around(lambda inner: budgeted(inner, budget))
-    layer = Budgeted(model, budget)
-    layer.check()
-    return layer
+    """The model with the budget as its innermost wrapper."""
+    return around_each(model, lambda each: Budgeted(each, budget))
 
 
 def _money(dollars: float) -> str:

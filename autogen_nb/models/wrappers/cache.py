@@ -167,7 +167,7 @@ class Cached(ModelWrapper):
                 if isinstance(item, Completion):
                     # Writes nothing after a failed read, because the write would wait and fail, too.
                     note = note or await asyncio.to_thread(self._store, key, request, item)
-                    yield replace(item, note=" ".join(filter(None, (item.note, note))))
+                    yield item.with_note(note)
                 else:
                     yield item
 

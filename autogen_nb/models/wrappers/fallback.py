@@ -5,7 +5,7 @@ from typing import Any
 
 from autogen_nb.core.ports import Model, ModelRequest, Notice, Part
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
-from autogen_nb.models.wrappers.wrapper import identity_of, open_reply
+from autogen_nb.models.wrappers.wrapper import ModelWrapper, identity_of, open_reply
 
 
 class Fallback:
@@ -54,3 +54,10 @@ class Fallback:
         too_long = any(isinstance(error, ContextTooLong) for error in causes)
         kind = ContextTooLong if too_long else type(causes[-1])
         raise kind(f"none of {len(causes)} models answered: {reasons}", model=self.name)
+
+
+def around_each(model: Model, wrap: Callable[[Model], Model]) -> Model:
+    """The model with `wrap` as the innermost wrapper, around each model of a fallback."""
+    if isinstance(model, ModelWrapper | Fallback):
+        return model.around(lambda inner: around_each(inner, wrap))
+    return wrap(model)

@@ -104,22 +104,20 @@ class Recording(ModelWrapper):
         """The inner model's reply; the recording leaves out interrupted replies."""
         async with open_reply(self.inner, request) as items:
             async for item in items:
-                if isinstance(item, Completion) and not self._has_failed:
-                    entry = RecordingEntry(Digest.of(request), item)
-                    try:
-                        self._append(entry)
-                    # Yields the reply even if the write fails, because the reply has already cost money.
-                    except OSError as error:
-                        self._has_failed = True
-                        note = _WRITE_FAILED.format(str(self._path), error.strerror or error)
-                        yield replace(item, note=" ".join(filter(None, (item.note, note))))
-                        continue
-                yield item
+                yield self._recorded(request, item) if isinstance(item, Completion) else item
 
-    def _append(self, entry: RecordingEntry) -> None:
-        line = json.dumps(entry.to_json(), ensure_ascii=False) + "\n"
-        # UTF-8 cannot encode lone surrogates, so they become JSON escapes.
-        self._write(line.encode("utf-8", errors="backslashreplace"))
+    def _recorded(self, request: ModelRequest, reply: Completion) -> Completion:
+        """The reply, which has already cost money; with a note if it could not be written."""
+        if self._has_failed:
+            return reply
+        line = json.dumps(RecordingEntry(Digest.of(request), reply).to_json(), ensure_ascii=False) + "\n"
+        try:
+            # UTF-8 cannot encode lone surrogates, so they become JSON escapes.
+            self._write(line.encode("utf-8", errors="backslashreplace"))
+        except OSError as error:
+            self._has_failed = True
+            return reply.with_note(_WRITE_FAILED.format(str(self._path), error.strerror or error))
+        return reply
 
     def _write(self, data: bytes) -> None:
         with self._folder.open(self._path.name, "ab", buffering=0) as file:

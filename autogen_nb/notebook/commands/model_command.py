@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from autogen_nb.core.text.visible_text import visible
 from autogen_nb.engine import engine
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.models.config.address import checked_url, host_of, server_of
-from autogen_nb.models.config.local_servers import LocalServer, LocalServers
+from autogen_nb.models.config.local_servers import LocalServer, local_servers
 from autogen_nb.models.config.model_connection import ModelConnection, known_models
 from autogen_nb.models.config.providers import Provider, provider_of
 from autogen_nb.models.config.server_check import models_of_keys
@@ -63,7 +63,7 @@ async def forget_model(context: CommandContext) -> None:
 @command("lists the configured models, and the models that this machine serves")
 async def models(context: CommandContext) -> None:
     # The command is the person's consent to scan local ports and to ask the providers of keys.
-    listed = asyncio.to_thread(list_models, context.notebook, os.environ, LocalServers())
+    listed = asyncio.to_thread(list_models, context.notebook, os.environ)
     context.show(await context.result(listed))
 
 
@@ -91,10 +91,12 @@ def model_table(setting: ModelSetting, environ: Mapping[str, str], first: str = 
     return stacked(*parts)
 
 
-def list_models(notebook: Notebook, environ: Mapping[str, str], servers: LocalServers) -> Content:
+def list_models(
+    notebook: Notebook, environ: Mapping[str, str], servers: Callable[[], Sequence[LocalServer]] = local_servers
+) -> Content:
     form_connection = notebook.model_setting.form_connection
-    models = known_models("" if form_connection else notebook.defaults.model, form_connection, environ)
-    here = servers.listening()
+    models = known_models(form_connection, environ, notebook.defaults.model)
+    here = servers()
     rows = [("offline", "no host", "a fixed analysis of tables; no language model")]
     rows += [(model.name or "without a name", ", ".join(model.hosts) or "no host", model.source) for model in models]
     rows += [
