@@ -22,7 +22,7 @@ def answered(folder: Path) -> tuple[Ran, int]:
 def test_the_command_of_the_readme_answers_as_a_whole(tmp_path: Path) -> None:
     done, plots = answered(tmp_path)
 
-    assert (done.code, done.err, plots) == (0, "", 2)
+    assert (done.code, done.err, plots) == (0, "", 1)
     assert "By `species`, `Gentoo` has the highest mean `body_mass_g`: 5,076.02" in done.out
     assert "not whole" not in done.out
 

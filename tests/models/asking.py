@@ -2,41 +2,40 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from autogen_nb.core.ports import Model, ModelRequest, Retry
+from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.messages import Completion
 
 HELLO: Mapping[str, Any] = {"role": "user", "content": "Hello?"}
+ADD: dict[str, Any] = {
+    "name": "add",
+    "description": "Adds one.",
+    "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+}
+TOOL = {"type": "function", "function": ADD}
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    pieces: tuple[str, ...]
+def add(a: int) -> int:
+    """Adds one."""
+    return a + 1
+
+
+class Answered(NamedTuple):
+    pieces: list[Any]
     completion: Completion
 
 
-async def a_ask(model: Model, *messages: Mapping[str, Any]) -> Answered:
-    parts = [part async for part in model.reply(ModelRequest(messages or (HELLO,)))]
-    items = [part for part in parts if not isinstance(part, Retry)]
-    *pieces, completion = items
+async def a_ask(model: Model, *messages: Mapping[str, Any], **more: Any) -> Answered:
+    *pieces, completion = [part async for part in model.reply(ModelRequest(messages or (HELLO,), **more))]
     assert isinstance(completion, Completion)
-    texts = tuple(piece for piece in pieces if isinstance(piece, str))
-    assert len(texts) == len(pieces)
-    return Answered(texts, completion)
+    return Answered(pieces, completion)
 
 
-async def a_complete(model: Model, request: ModelRequest) -> Completion:
-    completion = [part async for part in model.reply(request)][-1]
-    assert isinstance(completion, Completion)
-    return completion
-
-
-def ask(model: Model, *messages: Mapping[str, Any]) -> Answered:
-    return asyncio.run(a_ask(model, *messages))
+def ask(model: Model, *messages: Mapping[str, Any], **more: Any) -> Answered:
+    return asyncio.run(a_ask(model, *messages, **more))
 
 
 def error_of(model: Model, *messages: Mapping[str, Any]) -> BaseException:

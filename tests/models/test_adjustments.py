@@ -2,24 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from autogen_nb import AssistantAgent, OpenAIWrapper, UserProxyAgent
-from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ModelRefused
 from autogen_nb.events import ModelReplied
-from autogen_nb.messages import Completion
 from autogen_nb.models.client_types import UserMessage
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models import openai_world
-from tests.models.asking import HELLO, a_complete, ask, error_of
+from tests.models.asking import HELLO, TOOL, Answered, a_ask, ask, error_of
 
-TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
 TOOLS_NEED_NO_EFFORT = {
     "message": "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. "
     "To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
@@ -33,65 +30,45 @@ def openai(field: str, message: str, code: str = "unsupported_value") -> dict[st
     return {"error": {"message": message, "type": "invalid_request_error", "param": field, "code": code}}
 
 
-REFUSALS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+def unsupported(field: str) -> dict[str, Any]:
+    return openai(field, f"Unsupported parameter: '{field}' is not supported with this model.", "unsupported_parameter")
+
+
+REFUSALS: list[tuple[dict[str, Any], Any]] = [
     (
-        "temperature",
         {"temperature": 0},
-        openai(
-            "temperature",
-            "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is "
-            "supported.",
-        ),
+        openai("temperature", "Unsupported value: 'temperature' does not support 0 with this model. Only 1 is."),
     ),
+    ({"top_p": 0.5}, unsupported("top_p")),
     (
-        "top_p",
-        {"top_p": 0.5},
-        openai("top_p", "Unsupported parameter: 'top_p' is not supported with this model.", "unsupported_parameter"),
-    ),
-    (
-        "reasoning_effort",
         {"reasoning_effort": "minimal"},
-        openai(
-            "reasoning_effort",
-            "Unsupported value: 'reasoning_effort' does not support 'minimal' with this model. Supported values are: "
-            "'none', 'low', 'medium', 'high', 'xhigh'.",
-        ),
+        openai("reasoning_effort", "Unsupported value: 'reasoning_effort' does not support 'minimal' with this model."),
     ),
+    ({"stream": True}, openai("stream", "Your organization must be verified to stream this model.")),
+    ({"stop": ["\n"]}, {"error": "Argument not supported on this model: stop"}),
+    ({"presence_penalty": 1}, {"error": "Model grok-4 does not support parameter presencePenalty."}),
+    ({"seed": 4}, {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}),
+    ({"logprobs": True}, {"error": {"message": "property 'logprobs' is unsupported"}}),
+    ({"stream_options": {}}, {"error": "Unrecognized request argument: stream_options"}),
     (
-        "stream",
-        {},
-        openai("stream", "Your organization must be verified to stream this model.", "unsupported_value"),
-    ),
-    ("stop", {"stop": ["\n"]}, {"error": "Argument not supported on this model: stop"}),
-    (
-        "presence_penalty",
-        {"presence_penalty": 1},
-        {"error": "Model grok-4 does not support parameter presencePenalty."},
-    ),
-    (
-        "seed",
-        {"seed": 4},
-        {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]},
-    ),
-    ("logprobs", {"logprobs": True}, {"error": {"message": "property 'logprobs' is unsupported"}}),
-    (
-        "frequency_penalty",
         {"frequency_penalty": 1},
         {"error": {"code": 400, "message": 'Unknown name "frequency_penalty": Cannot find field.', "status": "x"}},
     ),
-    ("temperature", {"temperature": 0}, {"error": {"message": "`temperature` is deprecated for this model."}}),
+    ({"temperature": 0}, {"error": {"message": "`temperature` is deprecated for this model."}}),
     (
-        "top_p",
         {"top_p": 0.5, "temperature": 0},
         {"error": {"message": "`temperature` and `top_p` cannot both be specified for this model."}},
     ),
 ]
+"""The settings of a request, and the refusal of the first of them."""
 
 
-@pytest.mark.parametrize(("field", "settings", "body"), REFUSALS, ids=[str(each[0]) for each in REFUSALS])
+@pytest.mark.parametrize(("settings", "body"), REFUSALS, ids=[next(iter(each[0])) for each in REFUSALS])
 def test_request_is_sent_again_without_the_field(
-    field: str, settings: Mapping[str, Any], body: Mapping[str, Any], server: FakeOpenAI
+    settings: dict[str, Any], body: Mapping[str, Any], server: FakeOpenAI
 ) -> None:
+    field = next(iter(settings))
+
     def strict(received: Received) -> FakeReply:
         refusal = FakeReply(status=422 if "detail" in body else 400, body=json.dumps(body).encode())
         return {True: refusal, False: FakeReply("ok")}[field in received.body]
@@ -107,10 +84,7 @@ def test_request_is_sent_again_without_the_field(
 
 
 def test_limit_of_tokens_gets_its_new_name(server: FakeOpenAI) -> None:
-    message = (
-        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-    )
-    refusal = FakeReply(status=400, body=json.dumps(openai("max_tokens", message, "unsupported_parameter")).encode())
+    refusal = FakeReply(status=400, body=json.dumps(unsupported("max_tokens")).encode())
     server.add(refusal, "ok")
 
     completion = ask(OpenAIModel(model="m", base_url=server.base_url, max_tokens=7)).completion
@@ -134,8 +108,8 @@ def test_several_refusals_are_met_one_after_another() -> None:
     with FakeOpenAI(reasoning_model) as server:
         model = OpenAIModel(model="gpt-5.6", base_url=server.base_url, temperature=0, seed=1)
 
-        with_tools = asyncio.run(a_complete(model, ModelRequest((HELLO,), tools=(TOOL,))))
-        without_tools = asyncio.run(a_complete(model, ModelRequest((HELLO,))))
+        with_tools = ask(model, HELLO, tools=(TOOL,)).completion
+        without_tools = ask(model).completion
 
         assert [each.body.get("reasoning_effort") for each in server.requests[-2:]] == ["none", None]
         assert len(server.requests) == 5
@@ -144,14 +118,24 @@ def test_several_refusals_are_met_one_after_another() -> None:
         assert "reasoning_effort" not in without_tools.note
 
 
-def test_requests_at_the_same_time_are_all_sent_again() -> None:
-    with FakeOpenAI(reasoning_model) as server:
-        model = OpenAIModel(model="m", base_url=server.base_url, temperature=0)
+@pytest.mark.parametrize(
+    ("reply", "settings", "text"),
+    [
+        (reasoning_model, {"model": "m", "temperature": 0}, "ok"),
+        (openai_world.openai, {"model": "gpt-5.3-codex"}, "TERMINATE"),
+    ],
+    ids=["a field", "the API that the model needs"],
+)
+def test_requests_at_the_same_time_are_all_adjusted(
+    reply: Callable[[Received], FakeReply], settings: dict[str, Any], text: str
+) -> None:
+    with FakeOpenAI(reply) as server:
+        model = OpenAIModel(base_url=server.base_url, **settings)
 
-        async def replies() -> list[Completion]:
-            return list(await asyncio.gather(*(a_complete(model, ModelRequest((HELLO,))) for _ in range(8))))
+        async def replies() -> list[Answered]:
+            return list(await asyncio.gather(*(a_ask(model) for _ in range(8))))
 
-        assert [reply.message.text for reply in asyncio.run(replies())] == ["ok"] * 8
+        assert [each.completion.message.text for each in asyncio.run(replies())] == [text] * 8
 
 
 @pytest.mark.parametrize(
@@ -161,13 +145,24 @@ def test_requests_at_the_same_time_are_all_sent_again() -> None:
         ({"stop": ["x"]}, {"error": {"message": "The store does not support a stop of the stream."}}),
         ({}, openai("temperature", "Unsupported value: 'temperature'.")),
         ({"tool_choice": "required"}, openai("tool_choice", "Unsupported value: 'tool_choice'.")),
+        (
+            {"temperature": 0.5},
+            openai(
+                "tools[0].function.parameters", "In context=('properties', 'temperature'), 'minimum' is not permitted."
+            ),
+        ),
+        ({"seed": 1, "model": "seed-oss:36b"}, {"error": "registry/seed-oss:36b does not support tools"}),
+        ({"max_tokens": 9}, {"error": "'max_tokens' or 'max_completion_tokens' is too large: 9."}),
     ],
-    ids=["an invalid value", "words", "a field that was not sent", "a field that changes the answer"],
+    ids=[
+        *("an invalid value", "words", "a field that was not sent", "a field that changes the answer"),
+        *("another field", "the model's name", "a value that is too large"),
+    ],
 )
 def test_other_refusals_stay_errors(settings: dict[str, Any], body: dict[str, Any], server: FakeOpenAI) -> None:
     server.add(FakeReply(status=400, body=json.dumps(body).encode()), "never requested")
 
-    error = error_of(OpenAIModel(model="m", base_url=server.base_url, **settings))
+    error = error_of(OpenAIModel(**{"model": "m", "base_url": server.base_url, **settings}))
 
     assert isinstance(error, ModelRefused)
     assert len(server.requests) == 1
@@ -201,7 +196,7 @@ def test_server_that_always_refuses_is_asked_a_few_times(error: dict[str, Any]) 
         earlier = {"role": "assistant", "content": "So."}
 
         with pytest.raises(ModelRefused):
-            asyncio.run(a_complete(model, ModelRequest((HELLO, earlier, HELLO), tools=(TOOL,))))
+            ask(model, HELLO, earlier, HELLO, tools=(TOOL,))
 
         assert len(server.requests) <= 3
 
@@ -212,23 +207,12 @@ def test_what_one_api_refuses_is_not_left_out_of_another() -> None:
         responses = OpenAIModel(
             model="gpt-5.6", base_url=server.base_url, api_type="responses", reasoning_effort="high"
         )
-        request = ModelRequest((HELLO,), tools=(TOOL,))
 
-        first, second = (asyncio.run(a_complete(model, request)) for model in (chat, responses))
+        first, second = (ask(model, tools=(TOOL,)).completion for model in (chat, responses))
 
         assert "reasoning_effort" in first.note
         assert second.note == ""
         assert server.requests[-1].body["reasoning"]["effort"] == "high"
-
-
-def test_requests_at_the_same_time_all_move_to_the_api_that_the_model_needs() -> None:
-    with FakeOpenAI(openai_world.openai) as server:
-        model = OpenAIModel(model="gpt-5.3-codex", base_url=server.base_url)
-
-        async def replies() -> list[Completion]:
-            return list(await asyncio.gather(*(a_complete(model, ModelRequest((HELLO,))) for _ in range(8))))
-
-        assert [reply.message.text for reply in asyncio.run(replies())] == ["TERMINATE"] * 8
 
 
 def test_only_the_refused_value_is_left_out(server: FakeOpenAI) -> None:
@@ -246,30 +230,6 @@ def test_only_the_refused_value_is_left_out(server: FakeOpenAI) -> None:
 
     assert server.requests[-1].body["reasoning_effort"] == "high"
     assert later.note == ""
-
-
-@pytest.mark.parametrize(
-    ("settings", "body"),
-    [
-        (
-            {"temperature": 0.5},
-            openai(
-                "tools[0].function.parameters", "In context=('properties', 'temperature'), 'minimum' is not permitted."
-            ),
-        ),
-        ({"seed": 1, "model": "seed-oss:36b"}, {"error": "registry/seed-oss:36b does not support tools"}),
-        ({"max_tokens": 9}, {"error": "'max_tokens' or 'max_completion_tokens' is too large: 9."}),
-    ],
-    ids=["another field", "the model's name", "a value that is too large"],
-)
-def test_words_of_other_refusals_teach_nothing(
-    settings: dict[str, Any], body: dict[str, Any], server: FakeOpenAI
-) -> None:
-    server.add(FakeReply(status=400, body=json.dumps(body).encode()), "never requested")
-
-    error_of(OpenAIModel(**{"model": "m", "base_url": server.base_url, **settings}))
-
-    assert len(server.requests) == 1
 
 
 def test_reasoning_of_another_model_at_the_host_is_left_out_for_one_that_does_not_reason(server: FakeOpenAI) -> None:
@@ -310,9 +270,8 @@ def test_server_without_the_api_that_it_names_is_asked_without_reasoning() -> No
 
     with FakeOpenAI(gateway) as server:
         model = OpenAIModel(model="gpt-5.4", base_url=server.base_url)
-        request = ModelRequest((HELLO,), tools=(TOOL,))
 
-        first, later = (asyncio.run(a_complete(model, request)) for _ in range(2))
+        first, later = (ask(model, tools=(TOOL,)).completion for _ in range(2))
 
         assert [reply.message.text for reply in (first, later)] == ["ok"] * 2
         assert "reasoning_effort" in first.note

@@ -13,6 +13,7 @@ import pytest
 from autogen_nb import AssistantAgent, UserProxyAgent
 from autogen_nb.events import ModelReplied
 from autogen_nb.messages import Completion
+from tests.models.asking import add
 
 PROGRAM = Path(__file__).parents[2] / "build/aimock/node_modules/.bin/llmock"
 
@@ -52,11 +53,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 time.sleep(0.1)
         yield f"http://127.0.0.1:{port}"
         server.terminate()
-
-
-def add(a: int) -> int:
-    """Adds one."""
-    return a + 1
 
 
 def chat(settings: dict[str, Any], task: str) -> tuple[list[Completion], str]:

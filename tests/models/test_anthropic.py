@@ -7,19 +7,11 @@ import pytest
 
 from autogen_nb.core.ports import ModelRequest, Retry
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.messages import Completion, Message, Reasoning, Usage
+from autogen_nb.messages import Message, Reasoning, Usage
 from autogen_nb.models.anthropic.anthropic_model import AnthropicModel, messages_body
-from tests.models.asking import HELLO, error_of
+from tests.models.asking import HELLO, TOOL, ask, error_of
 from tests.models.fake_anthropic import KEY, FakeAnthropic, Reply, text
 
-ADD = {
-    "type": "function",
-    "function": {
-        "name": "add",
-        "description": "Adds one.",
-        "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
-    },
-}
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
@@ -31,14 +23,6 @@ def server() -> Iterator[FakeAnthropic]:
 
 def model(server: FakeAnthropic, name: str = "claude-opus-4-6", **settings: Any) -> AnthropicModel:
     return AnthropicModel(**{"model": name, "api_key": KEY, "base_url": server.url, **settings})
-
-
-def parts(asked: AnthropicModel, *messages: Any, **more: Any) -> tuple[list[Any], Completion]:
-    async def replied() -> list[Any]:
-        return [part async for part in asked.reply(ModelRequest(messages or (HELLO,), **more))]
-
-    *pieces, completion = asyncio.run(replied())
-    return pieces, completion
 
 
 def said(message: Message) -> dict[str, Any]:
@@ -57,7 +41,7 @@ def thought(thinking: str) -> dict[str, Any]:
 def test_text_and_usage(server: FakeAnthropic, whole: bool) -> None:
     server.add(Reply((text("Good day."), text(" Sir.")), whole=whole))
 
-    pieces, completion = parts(model(server), {"role": "system", "content": "Be kind."}, HELLO)
+    pieces, completion = ask(model(server), {"role": "system", "content": "Be kind."}, HELLO)
 
     assert "".join(pieces) == completion.message.content == "Good day. Sir."
     assert (completion.model, completion.finish_reason) == ("claude-opus-4-6-20261101", "stop")
@@ -74,11 +58,11 @@ def test_thinking_goes_back_with_the_results_of_parallel_calls(server: FakeAnthr
     server.add(Reply(blocks, "tool_use"), "2 and 3")
     asked = model(server, reasoning_effort="low")
 
-    pieces, completion = parts(asked, HELLO, tools=(ADD,))
+    pieces, completion = ask(asked, HELLO, tools=(TOOL,))
     results = [
         {"role": "tool", "tool_call_id": call_id, "content": value} for call_id, value in (("c1", "2"), ("c2", "3"))
     ]
-    parts(asked, HELLO, said(completion.message), *results, tools=(ADD,))
+    ask(asked, HELLO, said(completion.message), *results, tools=(TOOL,))
 
     sent, content = server.bodies[1], server.bodies[1]["messages"][1]["content"]
     thoughts = [each.text for each in pieces if isinstance(each, Reasoning)]
@@ -100,7 +84,7 @@ def test_requests_only_grow_when_the_model_speaks_twice(server: FakeAnthropic) -
     asked, history = model(server), [{"role": "assistant", "content": "I begin."}]
 
     for _ in range(4):
-        history.append(said(parts(asked, *history)[1].message))
+        history.append(said(ask(asked, *history)[1].message))
 
     assert [len(body["messages"]) for body in server.bodies] == [3, 5, 7, 9]
 
@@ -111,7 +95,7 @@ def test_most_of_a_long_chat_comes_from_the_cache(server: FakeAnthropic) -> None
 
     for turn in range(10):
         history.append({"role": "user", "content": f"Question {turn}?" * 10})
-        completion = parts(asked, *history, tools=(ADD,))[1]
+        completion = ask(asked, *history, tools=(TOOL,))[1]
         history.append(said(completion.message))
         usage += completion.usage or Usage()
 
@@ -126,7 +110,7 @@ def test_pictures_names_and_odd_messages_fit_the_api(server: FakeAnthropic) -> N
     functions = [{"name": "look", "parameters": {"type": "object", "properties": {}}}]
     calls = [{"id": "f.look:0", "type": "function", "function": {"name": "look", "arguments": "[broken"}}]
 
-    parts(
+    ask(
         model(server),
         {"role": "assistant", "content": "Welcome. "},
         {"role": "user", "name": "ann", "content": [{"type": "text", "text": "See:"}, picture, link]},
@@ -159,7 +143,7 @@ def test_pictures_names_and_odd_messages_fit_the_api(server: FakeAnthropic) -> N
         ({"max_completion_tokens": 5, "max_tokens": 6}, {"max_tokens": 5}),
         ({"stop": "END", "user": "u1"}, {"stop_sequences": ["END"], "metadata": {"user_id": "u1"}}),
         ({"tool_choice": "required"}, {"tool_choice": {"type": "any"}}),
-        ({"tool_choice": ADD}, {"tool_choice": {"type": "tool", "name": "add"}}),
+        ({"tool_choice": TOOL}, {"tool_choice": {"type": "tool", "name": "add"}}),
         ({"parallel_tool_calls": False}, {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}),
         ({"reasoning_effort": "minimal"}, {"output_config": {"effort": "low"}}),
         ({"reasoning_effort": "none"}, {"thinking": {"type": "disabled"}}),
@@ -195,13 +179,13 @@ def test_parameters_of_openai_become_those_of_anthropic(
 ) -> None:
     server.add("Yes.")
 
-    parts(model(server, **{"name": settings.pop("model", "claude-sonnet-4-6"), **settings}), tools=(ADD,))
+    ask(model(server, **{"name": settings.pop("model", "claude-sonnet-4-6"), **settings}), tools=(TOOL,))
 
     assert {name: server.bodies[0].get(name) for name in expected} == expected
 
 
 def test_calls_are_forbidden_by_the_choice_of_no_tool() -> None:
-    body = messages_body({"model": "claude-opus-5"}, ModelRequest((HELLO,), tools=(ADD,), may_call=False))
+    body = messages_body({"model": "claude-opus-5"}, ModelRequest((HELLO,), tools=(TOOL,), may_call=False))
 
     assert body["tool_choice"] == {"type": "none"}
 
@@ -211,7 +195,7 @@ def test_refused_parameter_is_left_out_with_a_note(server: FakeAnthropic, settin
     server.add("One.", "Two.")
     asked = model(server, "claude-opus-5", **{setting: 1})
 
-    first, second = parts(asked)[1], parts(asked)[1]
+    first, second = ask(asked)[1], ask(asked)[1]
 
     assert (
         first.note
@@ -248,7 +232,7 @@ def test_errors_are_told_by_kind(server: FakeAnthropic, reply: Reply, kind: type
 def test_stream_that_fails_before_the_first_piece_is_retried(server: FakeAnthropic) -> None:
     server.add(Reply(error=("overloaded_error", "Overloaded")), "Yes.")
 
-    pieces, completion = parts(model(server))
+    pieces, completion = ask(model(server))
 
     assert isinstance(pieces[0], Retry)
     assert completion.message.content == "Yes."
@@ -268,7 +252,7 @@ def test_models_are_listed_at_an_address_with_or_without_the_version(server: Fak
 
 def test_settings_that_cannot_work_are_told(server: FakeAnthropic, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match=r"no response_format .*json_object.*give a pydantic model"):
-        parts(model(server, response_format={"type": "json_object"}))
+        ask(model(server, response_format={"type": "json_object"}))
 
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(ConfigError, match=r"'claude-opus-5' needs the package anthropic; install 'autogen-nb\[ant"):
@@ -280,7 +264,7 @@ def test_thinking_that_the_server_cannot_verify_is_left_out(server: FakeAnthropi
     foreign = {"type": "thinking", "thinking": "Hm.", "signature": "foreign", "host": server.url.split("/")[2]}
     earlier = {"role": "assistant", "content": "So.", "reasoning_details": [foreign]}
 
-    _, completion = parts(model(server), HELLO, earlier, HELLO)
+    _, completion = ask(model(server), HELLO, earlier, HELLO)
 
     assert completion.message.text == "Yes."
     assert "does not accept the reasoning of earlier messages" in completion.note
@@ -303,7 +287,7 @@ def test_thinking_that_the_model_refuses_is_left_out(
 ) -> None:
     server.add(Reply(status=400, error=("invalid_request_error", refusal)), "Yes.")
 
-    _, completion = parts(model(server, **settings), HELLO, tools=(ADD,))
+    _, completion = ask(model(server, **settings), HELLO, tools=(TOOL,))
 
     assert "thinking" not in server.bodies[1]
     assert "`thinking`" in completion.note
@@ -312,7 +296,7 @@ def test_thinking_that_the_model_refuses_is_left_out(
 def test_call_that_the_limit_cut_has_no_arguments(server: FakeAnthropic) -> None:
     server.add(Reply((use("c1"),), "max_tokens", whole=True))
 
-    _, completion = parts(model(server), HELLO, tools=(ADD,))
+    _, completion = ask(model(server), HELLO, tools=(TOOL,))
 
     assert completion.message.calls[0].arguments == ""
 
@@ -328,8 +312,8 @@ def test_headers_of_the_environment_go_to_its_own_server_only(
     server.add("Yes.", "Yes.")
     monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "x-key: of-the-gateway")
 
-    parts(model(server))
+    ask(model(server))
     monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-    parts(model(server, base_url=None))
+    ask(model(server, base_url=None))
 
     assert [headers.get("x-key") for headers in server.headers] == [None, "of-the-gateway"]

@@ -1,6 +1,6 @@
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.messages import Completion, Reasoning, Usage
 from autogen_nb.models.gemini.gemini_model import GeminiModel
-from tests.models.asking import HELLO
+from tests.models.asking import HELLO, ask, error_of
 from tests.models.fake_gemini import KEY, UNSIGNED, FakeGemini, chunk
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -29,19 +29,6 @@ def model(server: FakeGemini, name: str = "gemini-3-pro", **options: Any) -> Gem
     return GeminiModel(**{"model": name, "api_key": KEY, "base_url": server.url, "max_retries": 0, **options})
 
 
-def parts(asked: GeminiModel, *messages: Mapping[str, Any], **more: Any) -> list[Any]:
-    async def answered() -> list[Any]:
-        return [part async for part in asked.reply(ModelRequest(messages or (HELLO,), **more))]
-
-    return asyncio.run(answered())
-
-
-def error_of(asked: GeminiModel) -> ModelError:
-    with pytest.raises(ModelError) as caught:
-        parts(asked)
-    return caught.value
-
-
 def assistant(*calls: str, **more: Any) -> dict[str, Any]:
     called = [{"id": each, "type": "function", "function": {"name": "weather", "arguments": "{}"}} for each in calls]
     return {"role": "assistant", "content": None, "tool_calls": called, **more}
@@ -56,12 +43,13 @@ def test_thoughts_and_text_are_streamed_and_counted(server: FakeGemini) -> None:
     last = chunk(finish="STOP", cached_content_token_count=4, **counts)
     server.answers = [[chunk(Part(text="Hm.", thought=True)), chunk(Part(text="4")), chunk(Part(text="2")), last]]
 
-    *pieces, completion = parts(model(server))
+    pieces, completion = ask(model(server))
 
     assert [piece.text if isinstance(piece, Reasoning) else piece for piece in pieces] == ["Hm.", "4", "2"]
     assert completion.message.content == "42"
     assert (completion.finish_reason, completion.model) == ("stop", "gemini-3-pro-001")
     assert completion.usage == Usage(9, 7, 4)
+    assert completion.reasoning is not None
     assert completion.reasoning.text == "Hm."
     assert completion.reasoning.tokens == 5
     assert server.headers[0]["x-goog-api-key"] == KEY
@@ -81,7 +69,7 @@ def test_the_request_has_geminis_own_fields(server: FakeGemini) -> None:
     asked = model(server, **options, reasoning_effort="low", tool_choice="required", extra_headers={"x-team": "a"})
     system, later = {"role": "system", "content": "Be brief."}, {"role": "system", "content": "Now."}
 
-    parts(asked, system, {"role": "assistant", "content": "Hi."}, HELLO, later, tools=(TOOL,))
+    ask(asked, system, {"role": "assistant", "content": "Hi."}, HELLO, later, tools=(TOOL,))
 
     body = server.bodies[0]
     assert body["systemInstruction"]["parts"] == [{"text": "Be brief."}]
@@ -119,7 +107,7 @@ def test_the_request_has_geminis_own_fields(server: FakeGemini) -> None:
 def test_each_generation_thinks_in_its_own_way(server: FakeGemini, name: str, effort: str, thinking: object) -> None:
     server.answers = [[DONE]]
 
-    parts(model(server, name, reasoning_effort=effort))
+    ask(model(server, name, reasoning_effort=effort))
 
     assert server.bodies[0]["generationConfig"].get("thinkingConfig") == thinking
 
@@ -130,9 +118,9 @@ def test_parallel_calls_go_back_with_the_signature_of_the_first(server: FakeGemi
     server.answers = [[chunk(Part(text="Two:", thought_signature=SIGNED[:4])), answer], [DONE]]
     asked = model(server)
 
-    called: Completion = parts(asked, HELLO, tools=(TOOL,))[-1]
+    called: Completion = ask(asked, HELLO, tools=(TOOL,)).completion
     reply = {**called.message.to_dict(), "role": "assistant"}
-    parts(asked, HELLO, reply, result("r1_call_1"), result("r1_call_0"), tools=(TOOL,), may_call=False)
+    ask(asked, HELLO, reply, result("r1_call_1"), result("r1_call_0"), tools=(TOOL,), may_call=False)
 
     assert called.finish_reason == "tool_calls"
     text, first, second = server.bodies[1]["contents"][1]["parts"]
@@ -150,7 +138,7 @@ def test_a_call_of_another_model_goes_without_its_signature(server: FakeGemini, 
     server.answers = [[DONE]]
     foreign = [{"type": "thought_signature", "signature": "AAAA", "before": "a", "host": "elsewhere"}]
 
-    parts(model(server, name), HELLO, assistant("a", "b", reasoning_details=foreign), result("a"), result("b"), HELLO)
+    ask(model(server, name), HELLO, assistant("a", "b", reasoning_details=foreign), result("a"), result("b"), HELLO)
 
     sent = server.bodies[0]["contents"]
     assert [part.get("thoughtSignature") for part in sent[1]["parts"]] == [signature, None]
@@ -161,7 +149,7 @@ def test_functions_and_broken_arguments(server: FakeGemini) -> None:
     server.answers = [[DONE]]
     call = {"role": "assistant", "content": "", "function_call": {"name": "weather", "arguments": "{city"}}
 
-    parts(model(server), HELLO, call, {"role": "function", "name": "weather", "content": "Sun."})
+    ask(model(server), HELLO, call, {"role": "function", "name": "weather", "content": "Sun."})
 
     called, answered = [content["parts"][0] for content in server.bodies[0]["contents"][1:]]
     assert called["functionCall"] == {"name": "weather", "args": {"arguments": "{city"}, "id": "function_1"}
@@ -174,7 +162,7 @@ def test_pictures_and_names(server: FakeGemini) -> None:
     pictures = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
     others = [{"role": "user", "name": name, "content": "Hi."} for name in ("Ann", "Bob")]
 
-    parts(model(server), {"role": "user", "name": "Cy", "content": pictures}, *others)
+    ask(model(server), {"role": "user", "name": "Cy", "content": pictures}, *others)
 
     name, inline, linked, ann, bob = server.bodies[0]["contents"][0]["parts"]
     assert [name, ann, bob] == [{"text": "Cy:"}, {"text": "Ann: Hi."}, {"text": "Bob: Hi."}]
@@ -213,12 +201,14 @@ def test_faults(server: FakeGemini, answer: Any, kind: type[ModelError], said: s
 
     assert type(error) is kind
     assert said in str(error)
+    assert isinstance(error, ModelError)
     assert error.status == (answer[0] if isinstance(answer, tuple) and answer[0] != 200 else None)
 
 
 def test_an_invalid_key_has_a_way_out(server: FakeGemini) -> None:
     error = error_of(model(server, api_key="AIza-wrong"))
 
+    assert isinstance(error, ModelError)
     assert "Give a valid key: api_key, or GEMINI_API_KEY" in str(error)
     assert (error.status, "AIza-wrong" in str(error)) == (400, False)
 
@@ -227,7 +217,7 @@ def test_a_field_that_is_refused_is_left_out(server: FakeGemini) -> None:
     message = """Invalid JSON payload received. Unknown name "seed" at 'generation_config': Cannot find field."""
     server.answers = [(400, {"error": {"code": 400, "message": message}}, {}), [DONE]]
 
-    completion = parts(model(server, "gemini-3-x", seed=3, logit_bias={"5": 1}))[-1]
+    completion = ask(model(server, "gemini-3-x", seed=3, logit_bias={"5": 1})).completion
 
     assert completion.note.endswith(
         "does not accept `logit_bias`, which was left out; it does not accept `seed`, which was left out."
@@ -249,7 +239,7 @@ def test_the_address_and_the_key_are_only_the_models_own(server: FakeGemini, mon
     url = server.url.replace("//", "//ann:pass@")
     for end in ("/v1beta/openai/", "/v1beta"):
         server.answers = [[DONE]]
-        parts(model(server, base_url=url + end))
+        ask(model(server, base_url=url + end))
 
     error_of(model(server, api_key=None))
 
@@ -292,7 +282,7 @@ def test_thinking_that_the_model_refuses_is_left_out(refusal: str, server: FakeG
     error = {"error": {"code": 400, "message": refusal, "status": "INVALID_ARGUMENT"}}
     server.answers = [(400, error, {}), [DONE]]
 
-    completion = parts(model(server, "gemini-2.0-flash", reasoning_effort="high"))[-1]
+    completion = ask(model(server, "gemini-2.0-flash", reasoning_effort="high")).completion
 
     assert "thinkingConfig" not in server.bodies[1].get("generationConfig", {})
     assert "`thinking_config`" in completion.note
@@ -303,7 +293,7 @@ def test_pictures_of_results_follow_the_results(server: FakeGemini) -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
     seen = {**result("c1"), "content": [{"type": "text", "text": "See."}, picture]}
 
-    parts(model(server, "gemini-2.5-pro"), HELLO, assistant("c1", "c2"), seen, result("c2"), HELLO)
+    ask(model(server, "gemini-2.5-pro"), HELLO, assistant("c1", "c2"), seen, result("c2"), HELLO)
 
     _, _, results, more = server.bodies[0]["contents"]
     assert [part["functionResponse"]["id"] for part in results["parts"]] == ["c1", "c2"]

@@ -24,15 +24,11 @@ from autogen_nb.models.client_types import (
 )
 from autogen_nb.models.model_clients import ChatCompletionClient, OpenAIChatCompletionClient
 from autogen_nb.testing import FakeOpenAI, FakeReply, ReplayChatCompletionClient
+from tests.models.asking import add
 
 
 def client(server: FakeOpenAI, **more: Any) -> OpenAIChatCompletionClient:
     return OpenAIChatCompletionClient(model="gpt-4o", base_url=server.base_url, max_retries=0, **more)
-
-
-def add(a: int) -> int:
-    """Adds one."""
-    return a + 1
 
 
 class Answer(BaseModel):

@@ -1,4 +1,3 @@
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -8,11 +7,10 @@ import httpx2
 import openai
 import pytest
 
-from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ContentFiltered, ModelRefused, ModelUnavailable
 from autogen_nb.models.openai.openai_model import OpenAIModel
-from autogen_nb.testing import FakeOpenAI, FakeReply, Received
-from tests.models.asking import a_complete, ask, error_of
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.models.asking import ask, error_of
 from tests.models.conftest import KEY
 
 SOON = {"retry-after-ms": "1"}
@@ -103,17 +101,6 @@ def test_stream_that_is_cut_is_not_requested_again(server: FakeOpenAI, model: Op
 
     assert isinstance(error_of(model), ModelUnavailable)
     assert len(server.requests) == 1
-
-
-def test_server_that_refuses_stream_options_is_asked_without(server: FakeOpenAI, model: OpenAIModel) -> None:
-    def old(received: Received) -> FakeReply:
-        refusal = FakeReply(status=400, error="Unrecognized request argument: stream_options")
-        return {True: refusal, False: FakeReply("ok")}["stream_options" in received.body]
-
-    server.add(old, old, old)
-
-    assert [text_of(model), text_of(model)] == ["ok", "ok"]
-    assert ["stream_options" in received.body for received in server.requests] == [True, False, False]
 
 
 def test_request_that_is_no_json_is_refused_before_it_is_sent(server: FakeOpenAI) -> None:
@@ -322,7 +309,7 @@ def test_half_an_emoji_in_a_request_is_replaced(api_type: str, server: FakeOpenA
         {"role": "user", "content": [{"type": "text", "text": "\udc00"}]},
     )
 
-    asyncio.run(a_complete(model, ModelRequest(messages, tools=(tool,))))
+    ask(model, *messages, tools=(tool,))
 
     text = json.dumps(server.requests[0].body)
     assert text.count("\\ufffd") == 5

@@ -1,14 +1,14 @@
-import asyncio
 from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import ModelRequest, Part, Reading
+from autogen_nb.core.ports import ModelRequest, Reading
+from autogen_nb.messages import Usage
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.remote.prompt import Prompt
 from autogen_nb.models.remote.server_errors import Server
 from autogen_nb.testing import FakeOpenAI, FakeReply
-from tests.models.asking import a_complete
+from tests.models.asking import ask
 
 TABLE = "id       name          value\n" + "17       Gentoo        4,218\n" * 2_000
 
@@ -25,7 +25,7 @@ def test_prompt_that_the_server_cut_is_noted() -> None:
     with ollama() as server:
         model = OpenAIModel(model="qwen4", base_url=server.base_url)
 
-        completion = asyncio.run(a_complete(model, request(TABLE)))
+        completion = ask(model, *request(TABLE).messages).completion
 
     assert "read only 4,096 of about 8,000 tokens" in completion.note
     assert "OLLAMA_CONTEXT_LENGTH" in completion.note
@@ -41,31 +41,24 @@ def test_prompt_that_may_be_whole_is_not_noted(text: str, tokens: int) -> None:
     with ollama({"prompt_tokens": tokens, "completion_tokens": 2}) as server:
         model = OpenAIModel(model="qwen4", base_url=server.base_url)
 
-        assert asyncio.run(a_complete(model, request(text))).note == ""
+        assert ask(model, *request(text).messages).completion.note == ""
 
 
 def test_setting_is_that_of_the_server_at_the_port() -> None:
     prompt = Prompt.of(request(TABLE), Server("m", "http://127.0.0.1:1234/v1"))
 
-    assert "LM Studio" in prompt.note_on(usage_of(4_096))
-    assert "OLLAMA" not in prompt.note_on(usage_of(4_096))
-
-
-def usage_of(tokens: int) -> Any:
-    from autogen_nb.messages import Usage
-
-    return Usage(tokens)
+    note = prompt.note_on(Usage(4_096))
+    assert "LM Studio" in note
+    assert "OLLAMA" not in note
 
 
 @pytest.mark.parametrize(("text", "tokens"), [(TABLE, [14_500]), ("Hi", [])], ids=["long", "short"])
 def test_server_of_ones_own_is_said_to_read_a_long_prompt(text: str, tokens: list[int]) -> None:
     with ollama() as server:
         model = OpenAIModel(model="qwen4", base_url=server.base_url)
+        pieces = ask(model, *request(text).messages).pieces
 
-        async def parts() -> list[Part]:
-            return [part async for part in model.reply(request(text))]
-
-        assert [part.tokens for part in asyncio.run(parts()) if isinstance(part, Reading)] == tokens
+    assert [part.tokens for part in pieces if isinstance(part, Reading)] == tokens
 
 
 def test_provider_is_not_said_to_read() -> None:

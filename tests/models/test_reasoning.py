@@ -6,29 +6,23 @@ from typing import Any
 import pytest
 
 from autogen_nb import AssistantAgent, UserProxyAgent
-from autogen_nb.core.ports import Model, ModelRequest
+from autogen_nb.core.ports import Model
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import CodeAsked, ModelReplied
 from autogen_nb.messages import Completion, Reasoning
 from autogen_nb.models.client_types import UserMessage
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.models.openai.openai_model import OpenAIModel
-from autogen_nb.models.wrappers.cache import Cache, Cached
-from autogen_nb.models.wrappers.recording import Recording, ReplayModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
-from tests.models.asking import HELLO, a_complete
+from tests.models.asking import HELLO, TOOL, add, ask
 
 USAGE = {"prompt_tokens": 3, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}}
 THOUGHT = "Is it safe?\n```python\nprint('thought')\n```\n"
-TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}
 ANSWER = "It is.\n```python\nprint('answered')\n```"
 
 
 def parts(model: Model) -> tuple[str, str, Completion]:
-    async def asked() -> list[Any]:
-        return [part async for part in model.reply(ModelRequest((HELLO,)))]
-
-    *pieces, completion = asyncio.run(asked())
+    pieces, completion = ask(model)
     thought = "".join(piece.text for piece in pieces if isinstance(piece, Reasoning))
     return thought, "".join(piece for piece in pieces if isinstance(piece, str)), completion
 
@@ -131,12 +125,10 @@ def test_reasoning_content_goes_back_with_tools() -> None:
 
 def test_reasoning_content_does_not_go_to_another_host() -> None:
     with FakeOpenAI(deepseek) as server, FakeOpenAI(["Yes."]) as other:
-        first = asyncio.run(
-            a_complete(OpenAIModel(model="v4", base_url=server.base_url), ModelRequest((HELLO,), (TOOL,)))
-        )
+        first = ask(OpenAIModel(model="v4", base_url=server.base_url), HELLO, tools=(TOOL,)).completion
         messages = (HELLO, first.message.history_entry("assistant", own=True))
 
-        asyncio.run(a_complete(OpenAIModel(model="v4", base_url=other.base_url), ModelRequest(messages, (TOOL,))))
+        ask(OpenAIModel(model="v4", base_url=other.base_url), *messages, tools=(TOOL,))
 
         assert first.message.reasoning_details
         assert "Add them" not in json.dumps(other.requests[0].body)
@@ -158,7 +150,7 @@ def test_server_that_refuses_reasoning_is_asked_without(field: str) -> None:
         }
         earlier = {"role": "assistant", "content": "So.", "reasoning_details": [{**kept[field], "host": host}]}
 
-        completion = asyncio.run(a_complete(model, ModelRequest((HELLO, earlier, HELLO), (TOOL,))))
+        completion = ask(model, HELLO, earlier, HELLO, tools=(TOOL,)).completion
 
         assert completion.message.text == "Yes."
         assert "does not accept the reasoning" in completion.note
@@ -167,30 +159,11 @@ def test_server_that_refuses_reasoning_is_asked_without(field: str) -> None:
 def test_message_of_another_model_gets_empty_reasoning() -> None:
     with FakeOpenAI(deepseek) as server:
         model = OpenAIModel(model="deepseek-v4", base_url=server.base_url)
-        request = ModelRequest((HELLO, {"role": "assistant", "content": "So."}, HELLO), (TOOL,))
 
-        completion = asyncio.run(a_complete(model, request))
+        completion = ask(model, HELLO, {"role": "assistant", "content": "So."}, HELLO, tools=(TOOL,)).completion
 
         assert completion.message.calls
         assert server.requests[1].body["messages"][1]["reasoning_content"] == ""
-
-
-def add(a: int) -> int:
-    """Adds one."""
-    return a + 1
-
-
-def test_a_cache_and_a_recording_keep_it(server: FakeOpenAI, tmp_path: Path) -> None:
-    server.add(FakeReply("Yes.", reasoning="Hm.", usage=USAGE))
-    client = OpenAIChatCompletionClient(model="thinker", base_url=server.base_url)
-    layered = Recording(Cached(client, Cache(tmp_path)), tmp_path / "r.jsonl")
-
-    first, again, played = parts(layered), parts(layered), parts(ReplayModel(tmp_path / "r.jsonl"))
-
-    assert [found[:2] for found in (first, again, played)] == [("Hm.", "Yes.")] * 3
-    assert first[2].reasoning == again[2].reasoning == played[2].reasoning
-    assert first[2].reasoning is not None
-    assert len(server.requests) == 1
 
 
 def test_a_client_tells_it_as_the_thought(server: FakeOpenAI) -> None:

@@ -111,7 +111,7 @@ def test_calls_of_tools_are_kept_too(cache: Cache) -> None:
     ask(cached(ScriptedModel([{"content": None, "tool_calls": [call]}]), cache))
     again = ask(cached(ScriptedModel([]), cache))
 
-    assert again.pieces == ()
+    assert again.pieces == []
     assert again.completion.message.content is None
     assert again.completion.message.tool_calls == [call]
     assert again.completion.finish_reason == "tool_calls"

@@ -9,9 +9,7 @@ import pytest
 from openai.types.chat.completion_create_params import CompletionCreateParamsBase
 from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
-from autogen_nb import AssistantAgent, ConversableAgent, GroupChat, GroupChatManager, UserProxyAgent
-from autogen_nb.conditions import TextMentionTermination
-from autogen_nb.core.ports import ModelRequest
+from autogen_nb import AssistantAgent, UserProxyAgent
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import ModelReplied
@@ -28,15 +26,12 @@ from autogen_nb.models.openai.responses import ResponseAccumulator
 from autogen_nb.models.remote.adjustments import CHAT_ONLY
 from autogen_nb.models.wrappers.cache import Cache, Cached
 from autogen_nb.models.wrappers.recording import Recording, ReplayModel
-from autogen_nb.teams import RoundRobinGroupChat
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from autogen_nb.testing.fake_responses import response_events
-from tests.models.asking import HELLO, a_complete, ask, error_of
+from tests.models.asking import ADD, HELLO, TOOL, add, ask, error_of
 from tests.models.openai_world import EVENTS, at_host, bodies, openai
 from tests.replies import replied
 
-ADD: dict[str, Any] = {"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}
-TOOL = {"type": "function", "function": ADD}
 TWO_CALLS = [{"name": "add", "arguments": {"a": 1}, "id": "c1"}, {"name": "add", "arguments": {"a": 2}, "id": "c2"}]
 PICTURE: dict[str, Any] = {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}
 
@@ -48,11 +43,6 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FakeOpenAI, str]]:
         at_host(server, "api.openai.com", monkeypatch) as address,
     ):
         yield server, address
-
-
-def add(a: int) -> int:
-    """Adds one."""
-    return a + 1
 
 
 def pair(llm_config: dict[str, Any]) -> tuple[AssistantAgent, UserProxyAgent]:
@@ -101,7 +91,7 @@ def test_model_that_only_responses_has_is_asked_there() -> None:
     with FakeOpenAI(openai) as server:
         model = OpenAIModel(model="gpt-5.3-codex", base_url=server.base_url, seed=3)
 
-        first, later = ask_reasoning(model), ask_reasoning(model)
+        first, later = ask(model).completion, ask(model).completion
 
         assert paths(server) == ["/chat/completions", "/responses", "/responses"]
         assert "`seed`" in first.note
@@ -144,7 +134,7 @@ def test_parameters_get_the_names_of_responses(world: tuple[FakeOpenAI, str]) ->
     )
     strict = {"type": "function", "function": {**ADD, "strict": True}}
 
-    asyncio.run(a_complete(model, ModelRequest((HELLO,), tools=(TOOL, strict))))
+    ask(model, HELLO, tools=(TOOL, strict))
 
     body = bodies(server)[0]
     assert body["max_output_tokens"] == 90
@@ -166,7 +156,7 @@ def test_tools_that_may_not_be_called_and_functions(world: tuple[FakeOpenAI, str
         {"role": "function", "name": "add", "content": "2"},
     )
 
-    asyncio.run(a_complete(model, ModelRequest(messages, functions=(ADD,), may_call=False)))
+    ask(model, *messages, functions=(ADD,), may_call=False)
 
     body = bodies(server)[0]
     assert body["tool_choice"] == "none"
@@ -179,7 +169,7 @@ def test_summary_that_an_unverified_organization_may_not_see(monkeypatch: pytest
         FakeOpenAI(partial(openai, verified=False)) as server,
         at_host(server, "api.openai.com", monkeypatch) as address,
     ):
-        completion = ask_reasoning(OpenAIModel(model="gpt-5-unverified", base_url=address))
+        completion = ask(OpenAIModel(model="gpt-5-unverified", base_url=address)).completion
 
         assert "your organization is not verified" in completion.note
         assert bodies(server)[1]["reasoning"] == {}
@@ -195,25 +185,21 @@ def test_model_that_does_not_return_its_reasoning(monkeypatch: pytest.MonkeyPatc
         assert "include" not in bodies(server)[1]
 
 
-def ask_reasoning(model: OpenAIModel) -> Completion:
-    return asyncio.run(a_complete(model, ModelRequest((HELLO,))))
-
-
 def test_reasoning_goes_back_before_its_calls_and_only_to_its_host(world: tuple[FakeOpenAI, str]) -> None:
     server, address = world
     model = OpenAIModel(model="gpt-6-sol", base_url=address)
     elsewhere = FakeOpenAI(["Here.", "There."])
-    first = asyncio.run(a_complete(model, ModelRequest((HELLO,), tools=(TOOL,))))
+    first = ask(model, HELLO, tools=(TOOL,)).completion
     results = [{"role": "tool", "tool_call_id": call_id, "content": "2"} for call_id in ("c1", "c2")]
     messages = (HELLO, first.message.history_entry("assistant", own=True), *results)
 
     with elsewhere:
         for api_type in ("responses", "openai"):
             other = OpenAIModel(model="gpt-6-sol", base_url=elsewhere.base_url, api_type=api_type)
-            asyncio.run(a_complete(other, ModelRequest(messages, tools=(TOOL,))))
-    asyncio.run(a_complete(model, ModelRequest(messages, tools=(TOOL,))))
+            ask(other, *messages, tools=(TOOL,))
+    ask(model, *messages, tools=(TOOL,))
     as_another_speaker = {**messages[1], "role": "user", "tool_calls": None, "content": "Hm."}
-    asyncio.run(a_complete(model, ModelRequest((HELLO, as_another_speaker))))
+    ask(model, HELLO, as_another_speaker)
 
     kinds = [item["type"] for item in bodies(server)[1]["input"]]
     assert kinds[1:5] == ["reasoning", "function_call", "reasoning", "function_call"]
@@ -228,8 +214,8 @@ def test_reasoning_that_the_server_cannot_read_is_left_out_of_the_request(world:
     earlier = {"role": "assistant", "content": "Hm.", "reasoning_details": [item]}
     model = OpenAIModel(model="gpt-6-sol", base_url=address)
 
-    completion = asyncio.run(a_complete(model, ModelRequest((HELLO, earlier, HELLO))))
-    fresh = ask_reasoning(model)
+    completion = ask(model, HELLO, earlier).completion
+    fresh = ask(model).completion
 
     assert "does not accept the reasoning of earlier messages" in completion.note
     assert fresh.note == ""
@@ -238,14 +224,13 @@ def test_reasoning_that_the_server_cannot_read_is_left_out_of_the_request(world:
 def test_cache_and_recording_keep_the_reasoning(world: tuple[FakeOpenAI, str], tmp_path: Path) -> None:
     server, address = world
     layered = Recording(Cached(OpenAIModel(model="gpt-6-sol", base_url=address), Cache(tmp_path)), tmp_path / "r.jsonl")
-    request = ModelRequest((HELLO,), tools=(TOOL,))
 
-    replies = [asyncio.run(a_complete(model, request)) for model in (layered, layered)]
-    replies.append(asyncio.run(a_complete(ReplayModel(tmp_path / "r.jsonl"), request)))
+    replies = [ask(layered, tools=(TOOL,)).completion for _ in range(2)]
+    replies.append(ask(ReplayModel(tmp_path / "r.jsonl"), tools=(TOOL,)).completion)
 
-    details = [reply.message.reasoning_details for reply in replies]
-    assert details[0]
-    assert details == [details[0]] * 3
+    reasoning = [(reply.reasoning, reply.message.reasoning_details) for reply in replies]
+    assert all(reasoning[0])
+    assert reasoning == [reasoning[0]] * 3
     assert len(server.requests) == 1
 
 
@@ -256,42 +241,27 @@ def test_name_is_in_the_text_if_more_than_two_speak(count: int, world: tuple[Fak
     messages = [{"role": "user", "name": name, "content": "Hm."} for name in names]
     parts = {"role": "user", "name": "ann", "content": [{"type": "text", "text": "See"}, PICTURE]}
 
-    asyncio.run(a_complete(OpenAIModel(model="gpt-4o", base_url=address), ModelRequest((*messages, parts))))
+    ask(OpenAIModel(model="gpt-4o", base_url=address), *messages, parts)
 
     *texts, content = (item["content"] for item in bodies(server)[0]["input"])
     assert texts == [{1: "Hm.", 2: f"{name}: Hm."}[count] for name in names]
     assert content[-1] == {"type": "input_image", "image_url": PICTURE["image_url"]["url"], "detail": "auto"}
 
 
-def test_group_chat_speaks_with_names() -> None:
-    with FakeOpenAI(partial(openai, text="Done.")) as server:
-        config = {"model": "gpt-6-sol", "base_url": server.base_url, "api_type": "responses"}
-        agents: list[ConversableAgent] = [AssistantAgent(name, llm_config=config) for name in ("ann", "bob", "cy")]
-        chat = GroupChat(agents=agents, messages=[], max_round=3, speaker_selection_method="round_robin")
-
-        agents[0].initiate_chat(GroupChatManager(chat, llm_config=config), message="Begin.", silent=True)
-
-        texts = [[item["content"] for item in body["input"] if item.get("role") == "user"] for body in bodies(server)]
-        assert texts[:2] == [["Begin."], ["ann: Begin.", "bob: Done."]]
-
-
-def test_team_and_client_return_the_reasoning() -> None:
+def test_client_returns_the_reasoning() -> None:
     with FakeOpenAI(partial(openai, calls=TWO_CALLS, text="Done.")) as server:
         client = OpenAIChatCompletionClient(model="gpt-6-sol", base_url=server.base_url, api_type="responses")
 
-        async def replies() -> list[Any]:
-            member = AssistantAgent("a", model_client=client, tools=[add], reflect_on_tool_use=True)
-            team = RoundRobinGroupChat([member], termination_condition=TextMentionTermination("Done"))
-            done = await team.run(task="Add.")
+        async def reply() -> Any:
             messages: list[Any] = [UserMessage(content="Add.", source="user")]
             called = await client.create(messages, tools=[TOOL])
             results = [FunctionExecutionResult(content="2", name="add", call_id=str(call["id"])) for call in TWO_CALLS]
             messages += [AssistantMessage(content=called.content, source="a")]
             messages += [FunctionExecutionResultMessage(content=results)]
-            return [done.messages[-1].content, (await client.create(messages, tools=[TOOL])).content]
+            return (await client.create(messages, tools=[TOOL])).content
 
-        assert asyncio.run(replies()) == ["Done."] * 2
-        assert len(server.requests) == 4
+        assert asyncio.run(reply()) == "Done."
+        assert len(server.requests) == 2
 
 
 def folded(*events: str) -> tuple[str, Completion]:
@@ -342,14 +312,6 @@ def test_stream_that_lacks_events_folds_to_the_same_reply(kinds: str) -> None:
     assert completion.finish_reason == "tool_calls"
 
 
-def test_response_without_a_stream(server: FakeOpenAI) -> None:
-    server.add(FakeReply(body=json.dumps(response(TEXT)).encode(), content_type="application/json"))
-
-    completion = ask(OpenAIModel(model="m", base_url=server.base_url, api_type="responses")).completion
-
-    assert completion.message.text == "Hello there, you"
-
-
 def test_events_of_the_fake_are_those_of_the_library() -> None:
     fields = {"id": "resp_1", "created_at": 1, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
     events = list(response_events(response(THOUGHT, TEXT, CALL, **fields), None, is_whole=True))
@@ -360,6 +322,10 @@ def test_events_of_the_fake_are_those_of_the_library() -> None:
 def failed(code: str, message: str) -> FakeReply:
     event = {"type": "response.failed", "response": response(status="failed", error={"code": code, "message": message})}
     return FakeReply(events=[json.dumps(event)])
+
+
+def completed(*output: dict[str, Any]) -> FakeReply:
+    return FakeReply(events=[json.dumps({"type": "response.completed", "response": response(*output)})])
 
 
 def incomplete(reason: str, *output: dict[str, Any]) -> FakeReply:
@@ -389,30 +355,29 @@ def test_reply_that_fails(reply: FakeReply, kind: type[ModelError], says: str, s
     assert says in str(error)
 
 
-def test_reply_that_reaches_its_limit_keeps_its_text(server: FakeOpenAI) -> None:
-    server.add(incomplete("max_output_tokens", TEXT))
+@pytest.mark.parametrize(
+    ("reply", "finish", "text"),
+    [
+        (
+            FakeReply(body=json.dumps(response(TEXT)).encode(), content_type="application/json"),
+            "stop",
+            "Hello there, you",
+        ),
+        (incomplete("max_output_tokens", TEXT), "length", "Hello there, you"),
+        (completed({**TEXT, "content": [{"type": "refusal", "refusal": "I will not."}]}), "stop", "I will not."),
+    ],
+    ids=["without a stream", "limit", "refusal"],
+)
+def test_text_of_a_whole_response(reply: FakeReply, finish: str, text: str, server: FakeOpenAI) -> None:
+    server.add(reply)
 
     completion = ask(OpenAIModel(model="m", base_url=server.base_url, api_type="responses")).completion
 
-    assert (completion.finish_reason, completion.message.text) == ("length", "Hello there, you")
-
-
-def test_refusal_is_the_text(server: FakeOpenAI) -> None:
-    part = {"type": "refusal", "refusal": "I will not."}
-    server.add(
-        FakeReply(
-            events=[json.dumps({"type": "response.completed", "response": response({**TEXT, "content": [part]})})]
-        )
-    )
-
-    assert (
-        ask(OpenAIModel(model="m", base_url=server.base_url, api_type="responses")).completion.message.text
-        == "I will not."
-    )
+    assert (completion.finish_reason, completion.message.text) == (finish, text)
 
 
 def test_tokens_of_the_cache_are_counted(world: tuple[FakeOpenAI, str]) -> None:
-    completion = ask_reasoning(OpenAIModel(model="gpt-6-sol", base_url=world[1]))
+    completion = ask(OpenAIModel(model="gpt-6-sol", base_url=world[1])).completion
 
     assert completion.usage is not None
     assert (completion.usage.prompt_tokens, completion.usage.cached_tokens) == (100, 64)
@@ -421,8 +386,7 @@ def test_tokens_of_the_cache_are_counted(world: tuple[FakeOpenAI, str]) -> None:
 
 
 def test_phase_of_a_message_goes_back(server: FakeOpenAI) -> None:
-    whole = response({**TEXT, "phase": "final_answer"})
-    server.add(FakeReply(events=[json.dumps({"type": "response.completed", "response": whole})]), "ok")
+    server.add(completed({**TEXT, "phase": "final_answer"}), "ok")
     model = OpenAIModel(model="m", base_url=server.base_url, api_type="responses")
 
     message: Message = ask(model).completion.message
@@ -441,48 +405,39 @@ def test_log_of_an_earlier_version_loads() -> None:
     assert from_json(stored) == event
 
 
-def test_events_without_indices_fold_to_the_reply() -> None:
-    events = response_events(response(TEXT, CALL), None, is_whole=True)
-    bare = [
-        json.dumps({name: value for name, value in json.loads(event).items() if not name.endswith("_index")})
-        for event in events
-    ]
-
-    text, completion = folded(*bare)
-
-    assert text == completion.message.text == "Hello there, you"
-    assert [call.call_id for call in completion.message.calls] == ["c1"]
+def streamed(*output: dict[str, Any]) -> list[dict[str, Any]]:
+    return [json.loads(event) for event in response_events(response(*output), None, is_whole=True)]
 
 
-def test_text_that_ends_under_another_index_is_added_once() -> None:
-    events = [json.loads(event) for event in response_events(response(TEXT), None, is_whole=True)]
-    for event in events:
-        event.pop("item_id", None)
-        if event["type"] == "response.output_item.done":
-            event |= {"output_index": 1, "item": {**event["item"], "id": "msg_other"}}
+def other_index(event: dict[str, Any]) -> dict[str, Any]:
+    event = {name: value for name, value in event.items() if name != "item_id"}
+    is_end = event["type"] == "response.output_item.done"
+    return {**event, "output_index": 1, "item": {**event["item"], "id": "msg_other"}} if is_end else event
 
+
+ARGUMENTS = {"type": "response.function_call_arguments.delta", "item_id": "fc_1", "delta": CALL["arguments"]}
+DONE = {"type": "response.output_item.done", "output_index": 1, "item": CALL}
+END = {"type": "response.completed", "response": response(TEXT, CALL)}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [
+            {name: value for name, value in event.items() if not name.endswith("_index")}
+            for event in streamed(TEXT, CALL)
+        ],
+        [*map(other_index, streamed(TEXT)), {**DONE, "output_index": 2}],
+        [DONE, END],
+        [*streamed(TEXT), ARGUMENTS, {**DONE, "item": {**CALL, "arguments": ""}}],
+    ],
+    ids=["no indices", "the text ends under another index", "an item ends first", "only pieces have arguments"],
+)
+def test_odd_events_fold_to_the_reply(events: list[dict[str, Any]]) -> None:
     text, completion = folded(*map(json.dumps, events))
 
     assert text == completion.message.text == "Hello there, you"
-
-
-def test_item_that_ends_before_the_others_is_added_once() -> None:
-    done = {"type": "response.output_item.done", "output_index": 1, "item": CALL}
-    end = {"type": "response.completed", "response": response(TEXT, CALL)}
-
-    _, completion = folded(json.dumps(done), json.dumps(end))
-
-    assert [call.call_id for call in completion.message.calls] == ["c1"]
-    assert completion.message.text == "Hello there, you"
-
-
-def test_arguments_that_only_their_pieces_have() -> None:
-    piece = {"type": "response.function_call_arguments.delta", "item_id": "fc_1", "delta": CALL["arguments"]}
-    done = {"type": "response.output_item.done", "output_index": 0, "item": {**CALL, "arguments": ""}}
-
-    _, completion = folded(json.dumps(piece), json.dumps(done))
-
-    assert completion.message.calls[0].arguments == CALL["arguments"]
+    assert [(call.call_id, call.arguments) for call in completion.message.calls] == [("c1", CALL["arguments"])]
 
 
 def test_final_answer_alone_is_the_text() -> None:

@@ -16,6 +16,7 @@ from autogen_nb.conditions import TextMentionTermination
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.teams import RoundRobinGroupChat
 from autogen_nb.testing import FakeOpenAI, ScriptedHuman
+from tests.models.asking import add
 from tests.models.fake_anthropic import KEY as ANTHROPIC_KEY
 from tests.models.fake_anthropic import FakeAnthropic, Reply, text
 from tests.models.fake_gemini import KEY as GEMINI_KEY
@@ -72,11 +73,6 @@ TRANSPORTS: dict[str, Callable[..., Any]] = {
 }
 
 each_transport = pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
-
-
-def add(a: int) -> int:
-    """Adds one."""
-    return a + 1
 
 
 @each_transport
