@@ -2,16 +2,15 @@
 
 import hashlib
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from anthropic.types import ContentBlockParam, Message, RawMessageStreamEvent
 from anthropic.types.message_create_params import MessageCreateParamsStreaming
 from pydantic import TypeAdapter
+
+from tests.models.fake_server import EVENTS, JSON, Answer, FakeServer
 
 KEY = "sk-ant-verysecretkey-of-mine"
 _BODY: TypeAdapter[Any] = TypeAdapter(MessageCreateParamsStreaming)
@@ -32,71 +31,34 @@ class Reply:
     whole: bool = False
 
 
-class _Handler(BaseHTTPRequestHandler):
-    fake: "FakeAnthropic"
-
-    def do_GET(self) -> None:
-        self.answer(200, json.dumps({"data": [{"id": "claude-opus-5"}]} if self.path.startswith("/v1/models?") else {}))
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.fake.bodies.append(body)
-        self.fake.headers.append({name.lower(): value for name, value in self.headers.items()})
-        refusal = next(_refusals(body), "")
-        if self.path != "/v1/messages" or "anthropic-version" not in self.headers:
-            self.fail(404, "not_found_error", "Not found")
-        elif KEY not in (self.headers["x-api-key"], (self.headers["authorization"] or "").removeprefix("Bearer ")):
-            self.fail(401, "authentication_error", "invalid key")
-        elif refusal:
-            self.fail(400, "invalid_request_error", refusal)
-        else:
-            self.reply(body, self.fake.replies.pop(0))
-
-    def reply(self, body: Any, reply: Reply) -> None:
-        message = self.fake.message(body, reply)
-        events = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in _events(message))
-        if reply.status != 200:
-            self.fail(reply.status, *(reply.error or ("", "")))
-        elif reply.whole:
-            self.answer(200, json.dumps(message))
-        elif reply.error:
-            error = {"type": "error", "error": dict(zip(("type", "message"), reply.error, strict=True))}
-            start = events.partition("event: message_delta")[0]
-            self.answer(200, f"{start}event: error\ndata: {json.dumps(error)}\n\n", "text/event-stream")
-        else:
-            self.answer(200, events, "text/event-stream; charset=utf-8")
-
-    def fail(self, status: int, kind: str, text: str) -> None:
-        self.answer(status, json.dumps({"type": "error", "error": {"type": kind, "message": text}}))
-
-    def answer(self, status: int, text: str, content_type: str = "application/json") -> None:
-        self.send_response(status)
-        self.send_header("content-type", content_type)
-        self.end_headers()
-        self.wfile.write(text.encode())
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-class FakeAnthropic:
+class FakeAnthropic(FakeServer):
     def __init__(self) -> None:
-        self.bodies: list[Any] = []
-        self.headers: list[dict[str, str]] = []
+        super().__init__()
         self.replies: list[Reply] = []
         self._cache: set[str] = set()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"fake": self}))
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
 
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        return self
+    def models(self, path: str) -> Any:
+        return {"data": [{"id": "claude-opus-5"}]} if path.startswith("/v1/models?") else {}
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    def answer(self, path: str, headers: Mapping[str, str], body: Any) -> Answer:
+        self.bodies.append(body)
+        if path != "/v1/messages" or "anthropic-version" not in headers:
+            return _failure(404, "not_found_error", "Not found")
+        if KEY not in (headers.get("x-api-key"), headers.get("authorization", "").removeprefix("Bearer ")):
+            return _failure(401, "authentication_error", "invalid key")
+        if refusal := next(_refusals(body), ""):
+            return _failure(400, "invalid_request_error", refusal)
+        reply = self.replies.pop(0)
+        message = self.message(body, reply)
+        events = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in _events(message))
+        if reply.status != 200:
+            return _failure(reply.status, *(reply.error or ("", "")))
+        if reply.whole:
+            return 200, message, JSON
+        if reply.error:
+            error = json.dumps(_failure(200, *reply.error)[1])
+            events = f"{events.partition('event: message_delta')[0]}event: error\ndata: {error}\n\n"
+        return 200, events, EVENTS
 
     def add(self, *replies: Reply | str) -> None:
         self.replies += [Reply((text(each),)) if isinstance(each, str) else each for each in replies]
@@ -127,6 +89,10 @@ class FakeAnthropic:
             "cache_creation_input_tokens": written - read,
             "output_tokens": 9,
         }
+
+
+def _failure(status: int, kind: str, text: str) -> Answer:
+    return status, {"type": "error", "error": {"type": kind, "message": text}}, JSON
 
 
 def text(text: str) -> dict[str, Any]:

@@ -1,74 +1,38 @@
 """A server that behaves like Google's Gemini API, and refuses what Google refuses."""
 
 import json
-import threading
 from collections.abc import Mapping
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any
 
 from google.genai import types
 from pydantic import BaseModel, ValidationError
 
+from tests.models.fake_server import EVENTS, JSON, Answer, FakeServer
+
 KEY = "AIzaSy-verysecretkey-of-mine"
 UNSIGNED = "skip_thought_signature_validator"
 
-Answer = list[types.GenerateContentResponse | Mapping[str, Any]] | tuple[int, Any, Mapping[str, str]]
-"""The chunks of a reply, or a status, a body and headers."""
 
+class FakeGemini(FakeServer):
+    """Each of the `answers` is the chunks of a reply, or a status, a body and headers."""
 
-class FakeGemini:
     def __init__(self) -> None:
-        self.answers: list[Answer] = []
-        self.bodies: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        fake = self
+        super().__init__()
+        self.answers: list[list[types.GenerateContentResponse | Mapping[str, Any]] | Answer] = []
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                models = [{"name": "models/gemini-3-pro"}, {"name": "models/gemini-2.5-flash"}]
-                self.respond(200, {"models": models}, {})
+    def models(self, path: str) -> Any:
+        return {"models": [{"name": "models/gemini-3-pro"}, {"name": "models/gemini-2.5-flash"}]}
 
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                fake.headers.append({name.lower(): value for name, value in self.headers.items()})
-                if reason := fake.refusal(self.path, self.headers, body):
-                    self.respond(400, {"error": {"code": 400, "message": reason, "status": "INVALID_ARGUMENT"}}, {})
-                    return
-                answer = fake.answers.pop(0)
-                if isinstance(answer, tuple):
-                    self.respond(*answer)
-                    return
-                events = "".join(f"data: {json.dumps(as_json(each))}\r\n\r\n" for each in answer)
-                self.respond(200, events, {"content-type": "text/event-stream"})
+    def answer(self, path: str, headers: Mapping[str, str], body: Any) -> Answer:
+        if reason := self.refusal(path, headers, body):
+            return 400, {"error": {"code": 400, "message": reason, "status": "INVALID_ARGUMENT"}}, JSON
+        answer = self.answers.pop(0)
+        if isinstance(answer, tuple):
+            return answer
+        return 200, "".join(f"data: {json.dumps(as_json(each))}\r\n\r\n" for each in answer), EVENTS
 
-            def respond(self, status: int, body: Any, headers: Mapping[str, str]) -> None:
-                data = (body if isinstance(body, str) else json.dumps(body)).encode()
-                self.send_response(status)
-                for name, value in {"content-type": "application/json", **headers}.items():
-                    self.send_header(name, value)
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                # A client may close an unfinished reply.
-                with suppress(ConnectionError):
-                    self.wfile.write(data)
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    def refusal(self, path: str, headers: Any, body: Mapping[str, Any]) -> str:
+    def refusal(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> str:
         """What Google objects to; adds a request without fault to `bodies`, with all names in camel case."""
         if headers["x-goog-api-key"] != KEY:
             return "API key not valid. Please pass a valid API key."

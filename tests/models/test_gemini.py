@@ -1,5 +1,4 @@
 import asyncio
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,7 +6,7 @@ import pytest
 from google.genai.types import FunctionCall, Part
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.messages import Completion, Reasoning, Usage
 from autogen_nb.models.gemini.gemini_model import GeminiModel
 from tests.models.asking import HELLO, ask, error_of
@@ -264,15 +263,6 @@ def test_a_reply_that_is_abandoned_leaves_nothing_open(server: FakeGemini, caplo
 
 def test_models_are_listed_without_their_prefix(server: FakeGemini) -> None:
     assert asyncio.run(model(server).listed_models()) == ("gemini-3-pro", "gemini-2.5-flash")
-
-
-def test_without_the_package_the_model_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "google.genai", None)
-
-    with pytest.raises(
-        ConfigError, match="'gemini-3-pro' needs the package google-genai; install 'autogen-nb\\[gemini"
-    ):
-        GeminiModel(model="gemini-3-pro")
 
 
 @pytest.mark.parametrize(

@@ -14,24 +14,15 @@ from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
-from tests.models.asking import HELLO, a_ask, ask, error_of
+from tests.models.asking import ADD, HELLO, TOOL, a_ask, ask, error_of
 from tests.models.conftest import KEY
-
-FUNCTION: dict[str, Any] = {"name": "f", "parameters": {}}
-TOOL = {"type": "function", "function": FUNCTION}
 
 
 def sent(server: FakeOpenAI, *, may_call: bool, **settings: Any) -> Any:
     """The request of a model with these settings that has a tool and a function."""
     server.add("ok")
     model = OpenAIModel(model="m", base_url=server.base_url, api_key=KEY, **settings)
-    request = ModelRequest((HELLO,), tools=(TOOL,), functions=(FUNCTION,), may_call=may_call)
-
-    async def run() -> None:
-        async for _ in model.reply(request):
-            pass
-
-    asyncio.run(run())
+    ask(model, tools=(TOOL,), functions=(ADD,), may_call=may_call)
     return server.requests[0]
 
 
@@ -43,7 +34,7 @@ def test_request_is_what_was_asked(server: FakeOpenAI) -> None:
         "model": "m",
         "messages": [HELLO],
         "tools": [TOOL],
-        "functions": [FUNCTION],
+        "functions": [ADD],
         "temperature": 0.5,
         "unheard_of": [1],
         "stream": True,

@@ -1,4 +1,5 @@
 import asyncio
+import sys
 from typing import Any
 
 import pytest
@@ -114,6 +115,20 @@ def test_provider_by_its_api_type_and_an_address(monkeypatch: pytest.MonkeyPatch
 )
 def test_library_of_an_entry(entry: dict[str, Any], kind: str) -> None:
     assert type(entry_model(entry)).__name__ == kind
+
+
+@pytest.mark.parametrize(
+    ("model", "module", "package"),
+    [
+        ("claude-opus-5", "anthropic", r"anthropic; install 'autogen-nb\[anthropic\]'"),
+        ("gemini-3-pro", "google.genai", r"google-genai; install 'autogen-nb\[gemini\]'"),
+    ],
+)
+def test_missing_library_is_named(model: str, module: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+
+    with pytest.raises(ConfigError, match=f"{model!r} needs the package {package}"):
+        entry_model({"model": model, "api_key": "k"})
 
 
 def test_agentchat_client_finds_the_provider(monkeypatch: pytest.MonkeyPatch) -> None:
