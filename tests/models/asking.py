@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from autogen_nb import AssistantAgent, UserProxyAgent
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.messages import Completion
 
@@ -21,6 +22,14 @@ TOOL = {"type": "function", "function": ADD}
 def add(a: int) -> int:
     """Adds one."""
     return a + 1
+
+
+def pair(llm_config: dict[str, Any], **user_options: Any) -> tuple[AssistantAgent, UserProxyAgent]:
+    """An assistant whose model may call `add`, and the user that runs it."""
+    assistant = AssistantAgent("assistant", llm_config=llm_config)
+    user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False, **user_options)
+    assistant.register_for_llm(description="Adds one.")(user.register_for_execution()(add))
+    return assistant, user
 
 
 class Answered(NamedTuple):

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from autogen_nb import AssistantAgent, UserProxyAgent
 from autogen_nb.events import ModelReplied
 from autogen_nb.messages import Completion
-from tests.models.asking import add
+from tests.models.asking import pair
 
 PROGRAM = Path(__file__).parents[2] / "build/aimock/node_modules/.bin/llmock"
 
@@ -56,14 +55,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def chat(settings: dict[str, Any], task: str) -> tuple[list[Completion], str]:
-    assistant = AssistantAgent("assistant", llm_config={"api_key": "mock", **settings})
-    user = UserProxyAgent(
-        "user",
-        human_input_mode="NEVER",
-        code_execution_config=False,
+    assistant, user = pair(
+        {"api_key": "mock", **settings},
         is_termination_msg=lambda message: "TERMINATE" in str(message.get("content")),
     )
-    assistant.register_for_llm(description="Adds one.")(user.register_for_execution()(add))
     result = user.initiate_chat(assistant, message=task, silent=True)
     replies = [event.completion for event in result.log if isinstance(event, ModelReplied)]
     return replies, str([message for message in result.chat_history if message.get("role") == "tool"])

@@ -314,31 +314,21 @@ def test_pictures_that_code_made_are_fitted_and_a_model_that_takes_none_is_told_
 
 
 @pytest.mark.parametrize(
-    ("content", "size"),
+    ("message", "more", "size"),
     [
-        ("four", 4),
-        ("", 0),
-        (None, 0),
-        ([], 0),
-        ([{"type": "text", "text": "four"}, "five!"], 9),
-        ([{"type": "image_url", "image_url": {"url": "data:," + "A" * 99}}], request_size.PART),
-        ([7], request_size.PART),
+        ({"content": "four"}, {}, 4),
+        ({"content": None}, {}, 0),
+        ({"content": [{"type": "text", "text": "four"}, "five!"]}, {}, 9),
+        ({"content": [of(b"a picture of any size")]}, {}, request_size.PART),
+        ({"content": None, "name": "me", "tool_calls": [{"id": "c1"}], "function_call": {}}, {}, 16),
+        ({"content": ""}, {"tools": ({"type": "function"},), "functions": ({"name": "f"},)}, 33),
     ],
-    ids=repr,
+    ids=["text", "nothing", "parts", "a picture", "a call", "tools and functions"],
 )
-def test_text_counts_by_its_characters_and_a_picture_by_its_kind(content: Any, size: int) -> None:
-    assert request_size.of_content(content) == size
+def test_estimate_counts_all_of_a_request(message: dict[str, Any], more: dict[str, Any], size: int) -> None:
+    sizes = [
+        Budget(tokens=1).estimate(request, price=None, limit=0).characters
+        for request in (ModelRequest((message,), **more), ModelRequest(({"content": ""},)))
+    ]
 
-
-def test_calls_tools_and_functions_count_as_they_are_written() -> None:
-    called: dict[str, Any] = {
-        "role": "assistant",
-        "content": None,
-        "name": "me",
-        "tool_calls": [{"id": "c1"}],
-        "function_call": {},
-    }
-    request = ModelRequest((called,), tools=({"type": "function"},), functions=({"name": "f"},))
-
-    told = '[{"id": "c1"}]' + "me" + '{"type": "function"}' + '{"name": "f"}'
-    assert request_size.of_request(request) == request_size.of_message({"content": ""}) + len(told)
+    assert sizes[0] - sizes[1] == size

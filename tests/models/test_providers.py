@@ -73,6 +73,13 @@ def test_one_key_is_enough(environ: dict[str, str], chosen: str | None) -> None:
     assert model_connection.choose(None, None, environ) == chosen
 
 
+def test_variable_with_the_model_precedes_the_default_of_a_notebook() -> None:
+    (known,) = model_connection.known_models(None, OPENAI | {"AUTOGEN_NB_MODEL": "gpt-6-sol"}, "gpt-6-luna")
+
+    assert (known.name, known.hosts) == ("gpt-6-sol", ("api.openai.com",))
+    assert model_connection.choose(None, None, OPENAI, "gpt-6-luna") == "gpt-6-luna"
+
+
 def test_name_without_the_key_of_its_provider_is_not_configured() -> None:
     assert model_connection.choose("claude-opus-5", None, OPENAI) is None
 

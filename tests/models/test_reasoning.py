@@ -14,7 +14,7 @@ from autogen_nb.models.client_types import UserMessage
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
-from tests.models.asking import HELLO, TOOL, add, ask
+from tests.models.asking import HELLO, TOOL, ask, pair
 
 USAGE = {"prompt_tokens": 3, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}}
 THOUGHT = "Is it safe?\n```python\nprint('thought')\n```\n"
@@ -83,11 +83,7 @@ def test_opaque_reasoning_is_sent_back_with_its_calls(server: FakeOpenAI, model:
     call = {"name": "add", "arguments": {"a": 1}, "id": "c1", "extra_content": signed}
     reply = FakeReply(None, tool_calls=[call], reasoning="Add them.", more={"reasoning_details": [first, rest, sealed]})
     server.add(reply, "2")
-    assistant = AssistantAgent(
-        "assistant", llm_config={"model": "thinker", "base_url": server.base_url, "cache_seed": None}
-    )
-    user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False, max_consecutive_auto_reply=1)
-    assistant.register_for_llm(description="Adds one.")(user.register_for_execution()(add))
+    assistant, user = pair({"model": "thinker", "base_url": server.base_url}, max_consecutive_auto_reply=1)
 
     user.initiate_chat(assistant, message="Add.", silent=True)
 
@@ -112,9 +108,7 @@ def deepseek(received: Received) -> FakeReply:
 
 def test_reasoning_content_goes_back_with_tools() -> None:
     with FakeOpenAI(deepseek) as server:
-        assistant = AssistantAgent("assistant", llm_config={"model": "deepseek-v4", "base_url": server.base_url})
-        user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False, default_auto_reply="More.")
-        assistant.register_for_llm(description="Adds one.")(user.register_for_execution()(add))
+        assistant, user = pair({"model": "deepseek-v4", "base_url": server.base_url}, default_auto_reply="More.")
 
         result = user.initiate_chat(assistant, message="Add.", max_turns=4, silent=True)
 

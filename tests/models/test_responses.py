@@ -9,7 +9,6 @@ import pytest
 from openai.types.chat.completion_create_params import CompletionCreateParamsBase
 from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
-from autogen_nb import AssistantAgent, UserProxyAgent
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import ModelReplied
@@ -28,7 +27,7 @@ from autogen_nb.models.wrappers.cache import Cache, Cached
 from autogen_nb.models.wrappers.recording import Recording, ReplayModel
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from autogen_nb.testing.fake_responses import response_events
-from tests.models.asking import ADD, HELLO, TOOL, add, ask, error_of
+from tests.models.asking import ADD, HELLO, TOOL, ask, error_of, pair
 from tests.models.openai_world import EVENTS, at_host, bodies, openai
 from tests.replies import replied
 
@@ -43,13 +42,6 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FakeOpenAI, str]]:
         at_host(server, "api.openai.com", monkeypatch) as address,
     ):
         yield server, address
-
-
-def pair(llm_config: dict[str, Any]) -> tuple[AssistantAgent, UserProxyAgent]:
-    assistant = AssistantAgent("assistant", llm_config=llm_config)
-    user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False)
-    assistant.register_for_llm(description="Adds one.")(user.register_for_execution()(add))
-    return assistant, user
 
 
 def paths(server: FakeOpenAI) -> list[str]:
