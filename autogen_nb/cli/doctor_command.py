@@ -131,10 +131,7 @@ def models() -> Iterator[Finding]:
         if variable := provider.key()[0]:
             yield Finding(provider.name, "ok", f"the key in {variable} is sent to {host_of(provider.address())} only")
     if model_connection.choose(None, None, os.environ) is None:
-        mend = (
-            "set OPENAI_API_KEY or another provider's key (ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or OPENAI_BASE_URL "
-            "and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; %autogen models lists servers on this machine"
-        )
+        mend = f"{model_connection.WAYS}, or write an {LIST}; %autogen models lists servers on this machine"
         yield Finding("none", "note", "no model is configured; the first cell asks for one", mend)
     for model in model_connection.known_models(None, os.environ):
         text = f"{model.source}; connects to {', '.join(model.hosts) or 'no host'}"

@@ -252,6 +252,7 @@ class AnthropicModel(EventStreamModel):
     """A model behind Anthropic's API, or behind that of the server at `base_url`."""
 
     api = Api("/v1/messages", messages_body, lambda _: MessagesAccumulator())
+    _library = "anthropic"
 
     def __init__(self, *, model: str, api_key: str | None = None, base_url: str | None = None, **settings: Any) -> None:
         if find_spec("anthropic") is None:
@@ -272,12 +273,6 @@ class AnthropicModel(EventStreamModel):
             # Else the library would send the headers in ANTHROPIC_CUSTOM_HEADERS, maybe a key, to every server.
             client._custom_headers = options["default_headers"]  # noqa: SLF001 - no option leaves them out
         return client
-
-    @staticmethod
-    def _library() -> Any:
-        import anthropic
-
-        return anthropic
 
     async def _listing(self, client: Any) -> Any:
         return await client.get("/v1/models", cast_to=object, options={"params": {"limit": 1000}})

@@ -25,10 +25,13 @@ from autogen_nb.models.config.providers import (
     provider_of,
 )
 
-NO_MODEL = (
-    "no model is configured: set OPENAI_API_KEY or another provider's key (ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or "
-    "OPENAI_BASE_URL and AUTOGEN_NB_MODEL, or choose the built-in analysis with -m offline"
+WAYS = (
+    "set OPENAI_API_KEY or another provider's key (ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or OPENAI_BASE_URL and "
+    "AUTOGEN_NB_MODEL"
 )
+"""The ways to configure a model by the environment."""
+
+NO_MODEL = f"no model is configured: {WAYS}, or choose the built-in analysis with -m offline"
 MODEL = "AUTOGEN_NB_MODEL"
 """The variable with the name of the default model."""
 

@@ -125,7 +125,7 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
     if not isinstance(name, str) or not name.strip():
         raise ConfigError(f"'model' of an llm_config entry must be a name such as 'gpt-6-luna', not {name!r}")
     if name == "offline":
-        from autogen_nb.models.offline import OfflineModel
+        from autogen_nb.models.offline.model import OfflineModel
 
         return OfflineModel()
     if name.startswith(_REPLAY):

@@ -17,7 +17,7 @@ from autogen_nb.messages import Completion, Message
 from autogen_nb.models.offline.analyses import analysis_code, find_code, look_code, types_code
 from autogen_nb.models.offline.conversation import LOST, State, read_state
 from autogen_nb.models.offline.summary import END, span, summary, trouble
-from autogen_nb.models.wrappers.wrapper import pieces_of
+from autogen_nb.models.wrappers.wrapper import pieces_of_reply
 
 INTRODUCTION = (
     "I am the offline analyst: no language model, but a fixed analysis in Python; nothing leaves this machine."
@@ -49,9 +49,10 @@ class OfflineModel:
         state = read_state(request.messages)
         text = write_reply(request, state)
         finish = "stop" if state.is_complete or not text.endswith(END) else INCOMPLETE
-        for piece in pieces_of(text):
+        completion = Completion(Message(text, role="assistant"), model=self.name, finish_reason=finish, cost=0.0)
+        for piece in pieces_of_reply(completion):
             yield piece
-        yield Completion(Message(text, role="assistant"), model=self.name, finish_reason=finish, cost=0.0)
+        yield completion
 
 
 def write_reply(request: ModelRequest, state: State) -> str:

@@ -35,6 +35,8 @@ _APIS = {
 class OpenAIModel(EventStreamModel):
     """A model behind an API of OpenAI, of Azure, or of the server at `base_url`."""
 
+    _library = "openai"
+
     def __init__(
         self,
         *,
@@ -94,12 +96,6 @@ class OpenAIModel(EventStreamModel):
             return _APIS[self._api_type]
         is_default = provider_at(account.url) == OPENAI and not (self._chat_only or request.functions)
         return _APIS[needed or ("responses" if is_default else "chat_completions")]
-
-    @staticmethod
-    def _library() -> Any:
-        import openai
-
-        return openai
 
     async def _listing(self, client: Any) -> Any:
         return await client.get("/models", cast_to=object)

@@ -9,10 +9,10 @@ Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-str
 import asyncio
 import codecs
 import json
-from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
+from importlib import import_module
 from io import IncrementalNewlineDecoder
 from typing import Any
 
@@ -26,10 +26,8 @@ _DRAIN = 0.1
 
 
 class EventStreamModel(RemoteModel):
-    @staticmethod
-    @abstractmethod
-    def _library() -> Any:
-        """The library's module."""
+    _library: str
+    """The name of the library's module."""
 
     @asynccontextmanager
     async def _open(
@@ -41,7 +39,7 @@ class EventStreamModel(RemoteModel):
         """
         # A redirect could send the task and the key to a host that the configuration does not name.
         options: Any = {"max_retries": 0, "follow_redirects": False, **self._options}
-        stream_class = self._library().AsyncStream[object]
+        stream_class = import_module(self._library).AsyncStream[object]
         post = partial(client.post, api.path, cast_to=object, options=options, stream=True, stream_cls=stream_class)
         try:
             try:
@@ -59,7 +57,7 @@ class EventStreamModel(RemoteModel):
         raise error
 
     def _error(self, server: Server, cause: Exception) -> ModelError:
-        return error_of(server, cause, self._library())
+        return error_of(server, cause, import_module(self._library))
 
 
 async def _events(response: Any, server: Server) -> AsyncGenerator[Mapping[str, Any], None]:

@@ -26,7 +26,7 @@ from autogen_nb.core.ports import Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Completion
 from autogen_nb.models.wrappers.recording import Digest, Recording, RecordingEntry
-from autogen_nb.models.wrappers.wrapper import ModelWrapper, identity_of, open_reply
+from autogen_nb.models.wrappers.wrapper import ModelWrapper, identity_of, open_reply, pieces_of_reply
 
 FILE = "replies.sqlite3"
 
@@ -152,14 +152,12 @@ class Cached(ModelWrapper):
         self._cache = cache
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The cached reply in one piece, with its original usage and cost, else the inner model's reply."""
+        """The cached reply with its original usage and cost, else the inner model's reply."""
         key = key_of(self.inner, request)
         cached_reply, note = await asyncio.to_thread(self._look_up, key)
         if cached_reply is not None:
-            if cached_reply.reasoning is not None:
-                yield cached_reply.reasoning
-            if cached_reply.message.text:
-                yield cached_reply.message.text
+            for piece in pieces_of_reply(cached_reply):
+                yield piece
             yield cached_reply
             return
         async with open_reply(self.inner, request) as items:

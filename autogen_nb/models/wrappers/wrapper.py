@@ -68,11 +68,7 @@ async def open_reply(model: Model, request: ModelRequest) -> AsyncGenerator[Asyn
             await items.aclose()
 
 
-def pieces_of(text: str) -> list[str]:
-    return _PIECE.findall(text)
-
-
 def pieces_of_reply(reply: Completion) -> Iterator[str | Reasoning]:
     if reply.reasoning is not None:
-        yield from map(Reasoning, pieces_of(reply.reasoning.text))
-    yield from pieces_of(reply.message.text)
+        yield from map(Reasoning, _PIECE.findall(reply.reasoning.text))
+    yield from _PIECE.findall(reply.message.text)

@@ -16,7 +16,7 @@ import matplotlib as mpl
 from autogen_nb.core.analysis import effects
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.messages import CodeBlock, Completion
-from autogen_nb.models.offline import OfflineModel
+from autogen_nb.models.offline.model import OfflineModel
 
 mpl.use("Agg")
 
