@@ -205,7 +205,7 @@ def _models(notebook: Notebook) -> Entries:
     models = {"offline": "a fixed analysis of tables; no language model"}
     # Another command reports what is wrong in the list of models.
     with suppress(AutogenError):
-        for model in known_models("" if form else notebook.defaults.model, form, os.environ):
+        for model in known_models(form, os.environ, notebook.defaults.model):
             models[model.name] = model.source
     models |= {name: source for name, source in notebook.listed_models if name not in models}
     return ((name, source) for name, source in models.items() if name)
