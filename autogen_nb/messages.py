@@ -168,7 +168,7 @@ class Completion:
 
     If `cached` is True, the reply came from a cache and cost nothing now. `note` is a notice for the person, such as
     that the request left out older outputs. `host` is the server that replied, or "". The `reasoning` is not part of
-    the message; None if unknown.
+    the message; None if unknown. `window` is the size of the model's context window in tokens; None if unknown.
     """
 
     message: Message
@@ -180,6 +180,7 @@ class Completion:
     note: str = ""
     host: str = ""
     reasoning: Reasoning | None = None
+    window: int | None = None
 
     def with_note(self, note: str) -> "Completion":
         """The reply with one more notice."""

@@ -1,4 +1,4 @@
-"""The cost of tokens, from the price list in the package `genai-prices`, without network access.
+"""The cost of tokens and the sizes of context windows, from the list in `genai-prices`, without network access.
 
 1. The cost of a model that is not on the list is unknown, never 0, and so is the cost at a server that is not a
    provider's.
@@ -7,10 +7,14 @@
    it, have prices of their own.
 """
 
-from typing import TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
 
 from autogen_nb.messages import Usage
 from autogen_nb.models.config.providers import OPENAI, is_openai, provider_at
+
+if TYPE_CHECKING:
+    from genai_prices.types import PriceCalculation
 
 Price: TypeAlias = tuple[float, float]
 """US dollars per 1,000 prompt tokens and per 1,000 completion tokens."""
@@ -48,7 +52,19 @@ def cost_at(usage: Usage, price: Price) -> float:
     return (usage.prompt_tokens * price[0] + usage.completion_tokens * price[1]) / 1000
 
 
+@cache
+def window_of(model: str, url: str | None = None) -> int | None:
+    """The size of a model's context window in tokens, from the same list; None if it is unknown."""
+    calculation = _calculated(model, Usage(1, 1), url)
+    return None if calculation is None else calculation.model.context_window
+
+
 def _listed(model: str, usage: Usage, url: str | None) -> tuple[float, float] | None:
+    calculation = _calculated(model, usage, url)
+    return None if calculation is None else (float(calculation.input_price), float(calculation.output_price))
+
+
+def _calculated(model: str, usage: Usage, url: str | None) -> "PriceCalculation | None":
     if not is_listed_at(url):
         return None
     import genai_prices
@@ -60,7 +76,6 @@ def _listed(model: str, usage: Usage, url: str | None) -> tuple[float, float] | 
         **{name: count for name, count in caches.items() if count},
     )
     try:
-        calculation = genai_prices.calc_price(tokens, model.strip(), provider_id=_price_list(url))
+        return genai_prices.calc_price(tokens, model.strip(), provider_id=_price_list(url))
     except (LookupError, ValueError):
         return None
-    return float(calculation.input_price), float(calculation.output_price)

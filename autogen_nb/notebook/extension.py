@@ -169,7 +169,9 @@ class Extension:
         ):
             if hint and hint not in self._hints:
                 self._hints.add(hint)
-                print(hint)  # noqa: T201  # a hint for the person
+                # IPython's history would keep printed text as the cell's output.
+                publisher: Any = self._shell.display_pub
+                publisher.publish(data={"text/plain": hint})
 
 
 def begin_first_kernel(cwd: Path, defaults: Settings) -> "BlockExecutor | None":

@@ -12,7 +12,7 @@ from autogen_nb.models.config.model_selection import entry_model, model_for
 from autogen_nb.models.config.providers import PROVIDERS, provider_of
 from autogen_nb.models.config.server_check import models_of_keys
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
-from autogen_nb.models.prices import cost_of
+from autogen_nb.models.prices import cost_of, window_of
 from autogen_nb.models.remote.accumulator import usage_of
 from autogen_nb.notebook.asking.person import key_for
 from autogen_nb.testing import FakeOpenAI
@@ -175,6 +175,19 @@ def test_models_of_each_key_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_price_is_that_of_the_provider(url: str, model: str, dollars: float | None) -> None:
     assert cost_of(model, Usage(1_000_000), url=url) == (None if dollars is None else pytest.approx(dollars))
+
+
+@pytest.mark.parametrize(
+    ("url", "model", "tokens"),
+    [
+        ("https://api.anthropic.com", "claude-opus-5", 1_000_000),
+        ("https://api.openai.com/v1", "gpt-4o", 128_000),
+        ("http://gateway.example/v1", "gpt-4o", None),
+        ("https://api.openai.com/v1", "nobody-knows-it", None),
+    ],
+)
+def test_windows_are_those_of_the_provider(url: str, model: str, tokens: int | None) -> None:
+    assert window_of(model, url) == tokens
 
 
 def test_key_of_an_entry_goes_to_the_gateway_of_the_environment() -> None:

@@ -1,5 +1,6 @@
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -327,8 +328,13 @@ def used(usage: Usage | None = USED, cost: float | None = None, *, cached: bool 
         ([FunctionsReturned(("1", "2"))], "2 calls"),
         ([SpeakerGiven("a", completion=used(cost=1.0)), SummaryGiven("", used(cost=1.5))], "240 tokens · $2.50"),
         ([SpeakerGiven("a", completion=used(cached=True))], ""),
+        (
+            [ModelReplied(replace(used(cost=0.0), window=tokens)) for tokens in (200, 1_000)],
+            "2 replies · 240 tokens · context 12% full",
+        ),
+        ([ModelReplied(replace(used(cost=0.0), window=10**6))], "1 reply · 120 tokens · context 1% full"),
     ],
-    ids="nothing uncounted priced unpriced partly cached free calls others cached-choice".split(),
+    ids="nothing uncounted priced unpriced partly cached free calls others cached-choice window large-window".split(),
 )
 def test_the_sums(events: list[Event], text: str) -> None:
     assert Totals.of(events).text() == text

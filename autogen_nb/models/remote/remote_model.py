@@ -24,7 +24,7 @@ from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.config.providers import is_openai
 from autogen_nb.models.image_scaling import fit_images
-from autogen_nb.models.prices import Price, cost_of, price_at
+from autogen_nb.models.prices import Price, cost_of, price_at, window_of
 from autogen_nb.models.remote.accumulator import ReplyAccumulator
 from autogen_nb.models.remote.adjustments import Adjustments
 from autogen_nb.models.remote.clients import Clients
@@ -156,7 +156,8 @@ class RemoteModel(ABC):
             usage = reply.usage if spent is None else spent + (reply.usage or Usage())
             cost = None if usage is None else cost_of(reply.model or self._model, usage, self._price, url=account.url)
             if error is None:
-                yield replace(completion, usage=usage, cost=cost).with_note(prompt.note_on(reply.usage))
+                window = window_of(reply.model or self._model, account.url)
+                yield replace(completion, usage=usage, cost=cost, window=window).with_note(prompt.note_on(reply.usage))
                 return
             if isinstance(error, ModelRefused) and not reply.progress and adjustments.learn(error, body, api.path):
                 continue
