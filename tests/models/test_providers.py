@@ -166,7 +166,7 @@ def test_models_of_each_key_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("https://api.anthropic.com", "claude-opus-5", 5.0),
         ("https://api.anthropic.com/v1", "claude-opus-5", 5.0),
-        ("https://api.deepseek.com/v1", "deepseek-reasoner", 0.55),
+        ("https://api.mistral.ai/v1", "mistral-large-latest", 2.0),
         ("https://generativelanguage.googleapis.com", "gemini-3.8-flash", 0.75),
         ("https://openrouter.ai/api/v1", "anthropic/claude-opus-5", 5.0),
         ("http://gateway.example/v1", "claude-opus-5", None),
