@@ -97,6 +97,9 @@ class ChatCell:
                         self._view.note(remark)
                     number = chat.runs.index(cell_run) + 1
                     self._view.undo = f"%autogen undo --from {number} -c {shlex.quote(chat.name)}"
+                    named_model = self._settings.options.get("model")
+                    same_model = ("-m", shlex.quote(named_model)) if named_model else ()
+                    self._view.following = " ".join(("%%autogen", "-c", shlex.quote(chat.name), *same_model))
                     done = await self._converse(chat, cell_run, model)
                 finally:
                     if chat.session.problem:

@@ -1,4 +1,5 @@
-// Adds buttons to a cell's last line: they select what the cell shows, copy the code to a new cell, and undo the cell.
+// Adds buttons to a cell's last line: they select what the cell shows, copy the code to a new cell, and undo the cell;
+// and below it a field for the next question, which runs in a new cell.
 // A page that runs no scripts has no buttons.
 (() => {
   const script = document.currentScript, area = script.closest(".jp-OutputArea");
@@ -33,22 +34,42 @@
   // A single command would be lost on a line of its own.
   const commands = document.createElement("span");
   commands.style.whiteSpace = "nowrap";
-  const addCommand = (label, text, ...more) => {
-    commands.append(" \u00b7");
-    const button = add(label, commands);
-    button.style.textDecoration = "underline";
+  const setCommand = (button, text, ...more) => {
     // JupyterLab and Notebook 7 run the commands of these attributes.
     button.dataset.commandlinkerCommand = "apputils:run-all-enabled";
     button.dataset.commandlinkerArgs = JSON.stringify({
       commands: ["notebook:insert-cell-below", "notebook:replace-selection", ...more], args: { text },
     });
   };
-  const { show, code, undo } = switcher.dataset;
+  const addCommand = (label, text, ...more) => {
+    commands.append(" \u00b7");
+    const button = add(label, commands);
+    button.style.textDecoration = "underline";
+    setCommand(button, text, ...more);
+  };
+  const addField = (magic) => {
+    const field = document.createElement("input");
+    field.placeholder = field.ariaLabel = "Next question";
+    field.style.cssText = "font:inherit;color:inherit;background:none;display:block;box-sizing:border-box;width:100%;"
+      + "max-width:48em;margin:4px 0 0;padding:2px 0;border:0;border-bottom:1px solid rgba(128,128,128,.35)";
+    const run = document.createElement("button");
+    run.hidden = true;
+    field.onkeydown = (event) => {
+      event.stopPropagation();
+      if (event.key !== "Enter" || event.isComposing || !field.value.trim()) return;
+      setCommand(run, `${magic}\n${field.value.trim()}`, "notebook:run-cell");
+      field.value = "";
+      run.click();
+    };
+    switcher.parentElement.append(field, run);
+  };
+  const { show, code, undo, next } = switcher.dataset;
   if (show) switcher.append(" \u00b7 show");
   const modes = show ? ["answer", "results", "code", "all"].map((text) => add(text)) : [];
   for (const button of modes) button.onclick = () => select(button.textContent);
   switcher.append(commands);
   if (code) addCommand("copy the code to a new cell", code);
   if (undo) addCommand("undo", undo, "notebook:run-cell");
+  if (next) addField(next);
   if (show) select(show);
 })();
