@@ -203,12 +203,12 @@ class ChatCell:
         self._view.note(text, kind="instructions")
 
     def _cells_above(self, task: str, inputs: Mapping[str, Any]) -> str:
-        cells = self._notebook.cells()
         if not self._settings.context:
-            is_chosen = "context" in self._settings.options
-            if cells and not is_chosen and (offer := self._notebook.tip(_CONTEXT_OFFER)):
-                self._view.note(offer, kind="offer")
+            is_offered = _CONTEXT_OFFER in self._notebook.tips or "context" in self._settings.options
+            if not is_offered and self._notebook.cells():
+                self._view.note(self._notebook.tip(_CONTEXT_OFFER), kind="offer")
             return ""
+        cells = self._notebook.cells()
         mentioned = names_in([task]) & variable_choice.data_variables(self._notebook.namespace).keys()
         context = context_of(cells, {*mentioned, *inputs})
         if context.text:

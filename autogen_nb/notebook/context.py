@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb.agents.parts.output_limits import Redactor
 from autogen_nb.core.text.execution_report import plain, shorten
-from autogen_nb.kernels.places.environment import secret_values, typed_secrets
 from autogen_nb.trusted import known_secrets, owned_files
 from autogen_nb.views.in_words import counted
 
@@ -114,7 +112,7 @@ def context_of(cells: Sequence[Cell], names: Collection[str]) -> Context:
 
 def redacted(text: str) -> str:
     """Replaces keys: those of models, of the environment, and those that are typed in the text."""
-    secrets = {**typed_secrets(text), **secret_values(os.environ), **known_secrets.keys()}
+    secrets = {**known_secrets.typed_secrets(text), **known_secrets.secret_values(os.environ), **known_secrets.keys()}
     return str(Redactor(secrets).redacted(text))
 
 
@@ -138,17 +136,18 @@ def read_instructions(folder: Path) -> Instructions:
 
     The file of the nearest folder comes last, because models follow the last instruction.
     """
-    above = list(chain([folder], folder.parents))
-    root = next((number for number, each in enumerate(above) if (each / ".git").exists()), 0)
+    above = [folder, *folder.parents]
+    roots = [number for number, each in enumerate(above) if (each / ".git").exists()]
     texts: dict[str, str] = {}
     room = _LONGEST_INSTRUCTIONS
-    for each in above[: root + 1]:
-        for path in (each / name for name in _INSTRUCTION_NAMES):
+    for each in above[: 1 + min(roots, default=0)]:
+        paths = [each / name for name in _INSTRUCTION_NAMES]
+        for path in [path for path in paths if path.is_file()][:1]:
             text = _read(path, room)
-            if text:
-                room -= len(text)
-                texts[os.path.relpath(path, folder)] = text
-                break
+            room -= len(text)
+            texts[os.path.relpath(path, folder)] = text
+    if not any(texts.values()):
+        return NO_INSTRUCTIONS
     names = ", ".join(f"`{name}`" for name in reversed(texts))
     return Instructions(redacted("\n\n".join(reversed(texts.values()))), names)
 

@@ -164,7 +164,7 @@ class Extension:
         for hint in (
             self._earlier_hint(),
             loop_hint(result),
-            fix_hint(result),
+            fix_hint(result) if result is not None and not result.success else "",
             "" if self._handler is None else name_hint(result, self._handler.conversations),
         ):
             if hint and hint not in self._hints:
@@ -222,12 +222,12 @@ async def _find_variable(chats: "Conversations", name: str) -> "tuple[NotebookCo
 
 def fix_hint(result: Any) -> str:
     """Returns how to have the person's cell mended, after an error."""
-    error = result and (result.error_before_exec or result.error_in_exec)
+    error = result.error_before_exec or result.error_in_exec
     # A cell of this package has an error of one line, which says what to do.
     ours = isinstance(error, AutogenError | KeyboardInterrupt | asyncio.CancelledError) or hasattr(
         error, "_render_traceback_"
     )
-    return "" if error is None or ours else "`%autogen fix` mends a copy of this cell; `%autogen explain` explains it."
+    return "" if ours else "`%autogen fix` mends a copy of this cell; `%autogen explain` explains it."
 
 
 def loop_hint(result: Any) -> str:

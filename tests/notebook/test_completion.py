@@ -1,5 +1,6 @@
 """What Tab offers in ``%%autogen`` and ``%autogen``."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,7 +114,14 @@ def test_tab_asks_no_server(front: FrontEnd) -> None:
 
 def test_tab_in_a_terminal(tmp_path: Path) -> None:
     environ = {**environment(tmp_path), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
-    child = pexpect.spawn("ipython", ["--no-banner"], env=environ, encoding="utf-8", timeout=60, dimensions=(60, 160))
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "IPython", "--no-banner"],
+        env=environ,
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(60, 160),
+    )
     try:
         child.expect("In .*1.*: ")
         child.send("%load_ext autogen_nb\r")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.kernels.places.environment import typed_secrets
 from autogen_nb.notebook.context import Cell, context_of, read_instructions
 from autogen_nb.testing import FakeOpenAI
+from autogen_nb.trusted.known_secrets import typed_secrets
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import opened
 

@@ -19,7 +19,6 @@ from autogen_nb.effects import ENDED, Effect, EffectJudged
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
-from autogen_nb.kernels.places.environment import secret_values
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.run import Inquiry, InquiryAnswer, describer, without_password
@@ -39,7 +38,7 @@ async def run_blocks(
     describe = describer()
     # Pictures become files if only text can be shown.
     folder = OutputFolder(config.output_dir or (cwd if describe is None else None), cwd)
-    redactor = Redactor({**secret_values(os.environ), **known_secrets.keys()})
+    redactor = Redactor({**known_secrets.secret_values(os.environ), **known_secrets.keys()})
     whole, rich = FullOutputFile(folder), RichOutputs(folder.save, shown, describe)
     # `rich.rest()` returns up to three outputs.
     outputs = BoundedOutputs(most=MOST + 3)

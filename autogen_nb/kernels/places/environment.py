@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from autogen_nb.trusted.known_secrets import SECRET_NAME
+
 _NAMES = frozenset(
     """
     PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TEMP TMP VIRTUAL_ENV LD_LIBRARY_PATH LD_PRELOAD
@@ -24,37 +26,12 @@ _NAMES = frozenset(
 )
 _PREFIXES = ("LC_", "DYLD_", "CUDA_", "OMP_", "MKL_", "OPENBLAS_", "GDAL_")
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY"})
-_SECRET = re.compile(
-    r"KEY|TOKEN|SECRET|PASS|PW|CREDENTIAL|AUTH|BEARER|HEADER|PRIVATE|COOKIE|SIGNATURE|WEBHOOK|(?:^|_)(?:PAT|DSN)(?:_|$)"
-)
-# Does not match words and paths, which could be part of ordinary output.
-_LIKE_KEY = re.compile(r"(?![/~.]|\w+://)(?=.*\d)(?=.*[A-Za-z])\S{16,}")
-# A name, and a value in quotes or after `%env`.
-_ASSIGNED = re.compile(r"""(?<!\w)(\w{1,80})["'\])]*\s*[=:,]\s*["']?([^\s"']+)""")
-# The keys of OpenAI, Anthropic, GitHub, GitLab, Slack, AWS, Google and Hugging Face.
-_KNOWN_KEY = re.compile(r"\b(?:(?:sk|ghp|gho|github_pat|glpat|xox[abp]|hf)[-_]|AKIA|AIza)[\w-]{16,}")
-_PASSWORD_IN_ADDRESS = re.compile(r"://[^\s/:@\"']*:([^\s/@\"']{4,})@")
 _ADDRESS_WITH_USER = re.compile(r"://\S*@")
 
 
 def scrub_environment(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
     requested = set(extra)
     return {name: value for name, value in environ.items() if name in requested or _allowed(name, value)}
-
-
-def secret_values(environ: Mapping[str, str]) -> dict[str, str]:
-    """Maps each value that looks like a key to the variable's name; the caller hides these values in output."""
-    return {
-        value: name for name, value in environ.items() if _SECRET.search(name.upper()) and _LIKE_KEY.fullmatch(value)
-    }
-
-
-def typed_secrets(text: str) -> dict[str, str]:
-    """Maps each value in source code that looks like a key or a password to a name for it."""
-    assigned = {value: name for name, value in _ASSIGNED.findall(text) if _SECRET.search(name.upper())}
-    keys = {value: name for value, name in assigned.items() if _LIKE_KEY.fullmatch(value)}
-    passwords = dict.fromkeys(_PASSWORD_IN_ADDRESS.findall(text), "a password")
-    return {**dict.fromkeys(_KNOWN_KEY.findall(text), "a key"), **passwords, **keys}
 
 
 def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
@@ -66,7 +43,7 @@ def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
 def _allowed(name: str, value: str) -> bool:
     # Programs read proxy variables in upper and in lower case.
     upper = name.upper()
-    if _SECRET.search(upper) or _ADDRESS_WITH_USER.search(value):
+    if SECRET_NAME.search(upper) or _ADDRESS_WITH_USER.search(value):
         return False
     if upper in _PROXIES or ("PROXY" in upper and upper.startswith(_PREFIXES)):
         return "@" not in value
