@@ -205,7 +205,7 @@ class ChatCell:
     def _cells_above(self, task: str, inputs: Mapping[str, Any]) -> str:
         if not self._settings.context:
             is_offered = _CONTEXT_OFFER in self._notebook.tips or "context" in self._settings.options
-            if not is_offered and self._notebook.cells():
+            if not is_offered and not isinstance(self._stage.person, AbsentPerson) and self._notebook.cells():
                 self._view.note(self._notebook.tip(_CONTEXT_OFFER), kind="offer")
             return ""
         cells = self._notebook.cells()

@@ -221,13 +221,12 @@ async def _find_variable(chats: "Conversations", name: str) -> "tuple[NotebookCo
 
 
 def fix_hint(result: Any) -> str:
-    """Returns how to have the person's cell mended, after an error."""
+    """Returns how to have a cell of the person's own mended, after an error; "" for a cell of this package."""
     error = result.error_before_exec or result.error_in_exec
-    # A cell of this package has an error of one line, which says what to do.
-    ours = isinstance(error, AutogenError | KeyboardInterrupt | asyncio.CancelledError) or hasattr(
-        error, "_render_traceback_"
-    )
-    return "" if ours else "`%autogen fix` mends a copy of this cell; `%autogen explain` explains it."
+    is_own = not str(getattr(result.info, "raw_cell", "")).lstrip().startswith(("%autogen", "%%autogen"))
+    if not is_own or not isinstance(error, Exception) or isinstance(error, AutogenError):
+        return ""
+    return "`%autogen fix` mends a copy of this cell; `%autogen explain` explains it."
 
 
 def loop_hint(result: Any) -> str:
