@@ -23,9 +23,13 @@ from autogen_nb.trusted.held_folder import HeldFolder
 T = TypeVar("T")
 
 # The maximum total size of a value's files, in bytes.
-MAX_BYTES = 2**34
+_MAX_BYTES = 2**34
 _DTYPE = re.compile(r"[<>|=][biufcmMSU]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
 _KINDS = "biufcmMSU"
+_UNITS = ("s", "ms", "us", "ns")
+_MAX_MANIFEST = 2**30
+# The first major version without CVE-2023-47248: before 14.0.1, pyarrow unpickles types in a file.
+_SAFE_PYARROW = 15
 
 
 def require(condition: bool) -> None:
@@ -40,17 +44,16 @@ def require_type(kind: type[T], value: Any) -> T:
 
 
 class ValueReader:
-    def __init__(self, folder: HeldFolder, forms: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(self, folder: HeldFolder) -> None:
         self._folder = folder
-        self._forms = forms
-        self._remaining_bytes = MAX_BYTES
+        self._remaining_bytes = _MAX_BYTES
 
     def value(self, part: Any) -> Any:
         if not isinstance(part, list):
             require(part is None or isinstance(part, str | bool | int | float))
             return part
         require(len(part) > 0 and isinstance(part[0], str))
-        read = self._forms.get(part[0])
+        read = _FORMS.get(part[0])
         if read is None:
             raise TransferError(f"the form {part[0][:40]!r} is not known")
         return read(self, *part[1:])
@@ -106,17 +109,12 @@ class ValueReader:
         self._remaining_bytes -= os.fstat(file.fileno()).st_size
         if self._remaining_bytes < 0:
             file.close()
-            raise TransferError(f"the value is larger than {MAX_BYTES} bytes")
+            raise TransferError(f"the value is larger than {_MAX_BYTES} bytes")
         return file
 
 
 def _check_dtype(dtype: Any) -> None:
     require(dtype.kind in _KINDS and not dtype.hasobject and dtype.names is None and dtype.subdtype is None)
-
-
-UNITS = ("s", "ms", "us", "ns")
-# The first major version without CVE-2023-47248: before 14.0.1, pyarrow unpickles types in a file.
-_SAFE_PYARROW = 15
 
 
 def _pd() -> Any:
@@ -195,9 +193,8 @@ def _numpy(reader: ValueReader, name: Any) -> Any:
 
 def _zoned(reader: ValueReader, name: Any, unit: Any, zone: Any) -> Any:
     values = _numpy(reader, name)
-    require(values.dtype == "i8" and unit in UNITS)
-    moment = reader.value(["datetime", "2000-01-01T00:00:00", 0, zone])
-    return _pd().Series(values.view(f"M8[{unit}]")).dt.tz_localize("UTC").dt.tz_convert(moment.tzinfo).array
+    require(values.dtype == "i8")
+    return _pd().Series(values.view(f"M8[{_unit(unit)}]")).dt.tz_localize("UTC").dt.tz_convert(_zone(zone)).array
 
 
 def _categorical(reader: ValueReader, name: Any, categories: Any, ordered: Any) -> Any:
@@ -277,21 +274,6 @@ def _import_library(name: str) -> Any:
         raise TransferError(f"{name} is not installed in this environment") from error
 
 
-TABLES: Mapping[str, Callable[..., Any]] = {
-    "Series": _series,
-    "DataFrame": _frame,
-    "Index": _plain_index,
-    "RangeIndex": _range,
-    "MultiIndex": _multi,
-    "pyarrow.Table": _arrow_table,
-    "polars.DataFrame": _polars_frame,
-    "polars.Series": _polars_series,
-}
-
-
-_MAX_MANIFEST = 2**30
-
-
 def decode(folder: HeldFolder) -> Any:
     try:
         with folder.open("manifest.json") as file:
@@ -299,7 +281,7 @@ def decode(folder: HeldFolder) -> Any:
             require(size <= _MAX_MANIFEST)
             # `read(n)` allocates n bytes, so n is the size of the file.
             text = file.read(size)
-        return ValueReader(folder, _FORMS).value(json.loads(text, parse_constant=_refuse_constant))
+        return ValueReader(folder).value(json.loads(text, parse_constant=_refuse_constant))
     except TransferError:
         raise
     except Exception as error:
@@ -335,18 +317,18 @@ def _moment(kind: type[dt.datetime | dt.time]) -> Callable[..., Any]:
 
 
 def _unit(value: Any) -> str:
-    require(value in UNITS)
+    require(value in _UNITS)
     return require_type(str, value)
 
 
 def _timestamp(_: ValueReader, number: Any, unit: Any, zone: Any) -> Any:
     moment = import_module("numpy").datetime64(require_type(int, number), _unit(unit))
-    naive = import_module("pandas").Timestamp(moment)
+    naive = _pd().Timestamp(moment)
     return naive if zone is None else naive.tz_localize("UTC").tz_convert(_zone(zone))
 
 
 def _timedelta64(_: ValueReader, number: Any, unit: Any) -> Any:
-    return import_module("pandas").Timedelta(import_module("numpy").timedelta64(require_type(int, number), _unit(unit)))
+    return _pd().Timedelta(import_module("numpy").timedelta64(require_type(int, number), _unit(unit)))
 
 
 _FORMS: dict[str, Callable[..., Any]] = {
@@ -367,9 +349,16 @@ _FORMS: dict[str, Callable[..., Any]] = {
     "array": ValueReader.npy,
     "objects": ValueReader.objects,
     "scalar": ValueReader.scalar,
-    "NA": lambda _: import_module("pandas").NA,
-    "NaT": lambda _: import_module("pandas").NaT,
+    "NA": lambda _: _pd().NA,
+    "NaT": lambda _: _pd().NaT,
     "Timestamp": _timestamp,
     "Timedelta": _timedelta64,
-    **TABLES,
+    "Series": _series,
+    "DataFrame": _frame,
+    "Index": _plain_index,
+    "RangeIndex": _range,
+    "MultiIndex": _multi,
+    "pyarrow.Table": _arrow_table,
+    "polars.DataFrame": _polars_frame,
+    "polars.Series": _polars_series,
 }
