@@ -32,7 +32,8 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places.writable import Writable, make_folder
-from autogen_nb.kernels.transfer.describe import describe, is_collection, variables_text
+from autogen_nb.kernels.transfer.describe import describe, variables_text
+from autogen_nb.kernels.transfer.sizes import is_collection
 from autogen_nb.many.shared_limits import LimitedModel, SharedBudget, SharedLimits
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for

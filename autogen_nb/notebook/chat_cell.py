@@ -36,7 +36,8 @@ from autogen_nb.errors import (
 from autogen_nb.events import INCOMPLETE, Ended, ModelDelta, ReasoningDelta
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.places.writable import make_folder
-from autogen_nb.kernels.transfer.describe import cluster_of, describe, in_units, size_of, variables_text
+from autogen_nb.kernels.transfer.describe import cluster_of, describe, in_units, variables_text
+from autogen_nb.kernels.transfer.sizes import size_of
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import resuming, variable_choice

@@ -6,8 +6,8 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels.transfer.describe import in_units, size_of
-from autogen_nb.kernels.transfer.sizes import shape
+from autogen_nb.kernels.transfer.describe import in_units
+from autogen_nb.kernels.transfer.sizes import shape, size_of
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from autogen_nb.views.in_words import did_you_mean
 

@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from autogen_nb.kernels.transfer.describe import describe, in_units, size_of
+from autogen_nb.kernels.transfer.describe import describe, in_units
+from autogen_nb.kernels.transfer.sizes import size_of
 
 
 @dataclass

@@ -1,4 +1,3 @@
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -82,12 +81,13 @@ def test_unreadable_variable_is_compared_by_identity() -> None:
 
 def test_handed_values_that_changed_are_named() -> None:
     namespace = {"a": [1], "b": [2], "c": [3]}
-    handed = TransferRecord.of(copy.copy(namespace))
+    shared = SharedVariables(lambda: 1)
+    shared.hand(namespace)
 
     namespace["a"].append(2)
     del namespace["c"]
 
-    assert handed.stale(namespace) == ("a",)
+    assert shared.stale(namespace) == ("a",)
 
 
 def test_the_same_object_is_held() -> None:
@@ -114,5 +114,5 @@ def test_another_kernel_has_none_of_them() -> None:
     assert before == ("numbers",)
     assert shared.stale({"numbers": numbers}) == ()
     assert not shared.holds("numbers", numbers)
-    assert shared.hand({"new": 4}, TransferRecord.of({"new": 4}, ("old",))) == ("old",)
+    assert shared.hand({"new": 4}, TransferRecord({}, ("old",))) == ("old",)
     assert shared.names == {"new"}

@@ -238,7 +238,7 @@ def lie(writer, name, folder):
     os.symlink("/etc/passwd", folder + "/manifest.json")
     return {}
 inside._save = lie
-inside.variables = lambda digest: [1, {"name": "x\\n<b>"}, {"name": "ok", "type": ["<b>"], "size": "big"}]
+inside.variables = lambda: [1, {"name": "x\\n<b>"}, {"name": "ok", "type": ["<b>"], "size": "big"}]
 """)
     try:
         with pytest.raises(TransferError, match="`anything` cannot be copied back"):

@@ -9,8 +9,9 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -59,34 +60,10 @@ def save(value: Any, folder: str) -> dict[str, str]:
 def is_data(value: Any) -> bool:
     """True if `save` probably accepts the value; checks only the first items."""
     try:
-        return _is_data(value, _LEVELS, iter(range(_MAX_CHECKS)))
+        _Checker("").value(value)
     except Exception:  # noqa: BLE001  # the value's class may raise anything, and another thread may change the value
         return False
-
-
-def _is_data(value: Any, levels: int, checks: Iterator[int]) -> bool:
-    if next(checks, None) is None:
-        return True
-    kind, numpy, pandas = type(value), _loaded_module("numpy"), _loaded_module("pandas")
-    if value is None or kind in (str, bool, int, float) or kind in _SCALARS or not levels:
-        return True
-    if kind in (list, tuple, set, frozenset, dict):
-        items = (each for pair in value.items() for each in pair) if kind is dict else iter(value)
-    elif numpy is not None and (kind is numpy.ndarray or isinstance(value, numpy.generic)):
-        items = iter(value.flat if value.dtype.kind == "O" and kind is numpy.ndarray else ())
-        if value.dtype.names is not None or (value.dtype.kind != "O" and value.dtype.kind not in _NUMPY_KINDS):
-            return False
-    elif kind.__module__.partition(".")[0] in ("pyarrow", "polars"):
-        return kind.__name__ in ("Table", "DataFrame", "Series")
-    elif pandas is not None and kind in (pandas.DataFrame, pandas.Series):
-        columns = [value.iloc[:, number] for number in range(value.shape[1])] if value.ndim > 1 else [value]
-        items = (each for column in columns if column.dtype == object for each in column.array[:_CHECKED_ITEMS])
-        return all(_is_data(each, levels - 1, checks) for each in items)
-    else:
-        names = ("Index", "Timestamp", "Timedelta")
-        plain = pandas is not None and isinstance(value, tuple(getattr(pandas, each) for each in names))
-        return plain or (pandas is not None and (value is pandas.NA or value is pandas.NaT))
-    return all(_is_data(each, levels - 1, checks) for each in islice(items, _CHECKED_ITEMS))
+    return True
 
 
 class _Writer:
@@ -123,13 +100,23 @@ class _Writer:
         self._open.append(id(value))
         try:
             if kind is dict:
-                return ["dict", [[self._at("key", key), self._at(key, item)] for key, item in value.items()]]
+                pairs = self._checked(value.items())
+                return ["dict", [[self._at("key", key), self._at(key, item)] for key, item in pairs]]
             return [kind.__name__, self.values(value)]
         finally:
             self._open.pop()
 
     def values(self, values: Iterable[Any]) -> list[Any]:
-        return [self._at(number, item) for number, item in enumerate(values)]
+        return [self._at(number, item) for number, item in enumerate(self._checked(values))]
+
+    def _checked(self, items: Iterable[Any]) -> Iterable[Any]:
+        return items
+
+    def _file(self, suffix: str, write: Callable[[str], object]) -> str:
+        name = f"{self._files}.{suffix}"
+        write(os.path.join(self._folder, name))
+        self._files += 1
+        return name
 
     def _at(self, key: Any, item: Any) -> Any:
         try:
@@ -168,7 +155,7 @@ class _Writer:
 
     def _array(self, value: Any) -> Any:
         if value.dtype.kind == "O":
-            return ["objects", list(value.shape), self.values(value.ravel().tolist())]
+            return ["objects", list(value.shape), self.values(value.flat)]
         return ["array", self._npy(value)]
 
     def _npy(self, values: Any) -> str:
@@ -176,31 +163,19 @@ class _Writer:
             raise NotEncodable(
                 f"is an array of dtype {values.dtype}; only numbers, dates and fixed-width text come back"
             )
-        name = f"{self._files}.npy"
-        self._files += 1
-        sys.modules["numpy"].save(os.path.join(self._folder, name), values, allow_pickle=False)
-        return name
+        return self._file("npy", lambda path: sys.modules["numpy"].save(path, values, allow_pickle=False))
 
     def _columnar(self, value: Any, kind: type) -> Any:
-        name = f"{self._files}.arrow"
-        path = os.path.join(self._folder, name)
         form = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+        if form not in _ARROW:
+            return None
         try:
-            if form == "pyarrow.Table":
-                _write_table(value, path)
-            elif form == "polars.DataFrame":
-                value.write_ipc(path)
-            elif form == "polars.Series":
-                value.to_frame().write_ipc(path)
-            else:
-                return None
+            return [form, self._file("arrow", partial(_ARROW[form], value))]
         except (NotEncodable, KeyboardInterrupt, SystemExit):
             raise
         # For a column of objects, polars raises a BaseException that is not an Exception.
         except BaseException as error:
             raise NotEncodable(f"cannot be written as Arrow data ({type(error).__name__}: {error!s:.100})") from error
-        self._files += 1
-        return [form, name]
 
     def index(self, index: Any) -> Any:
         pandas = sys.modules["pandas"]
@@ -225,7 +200,7 @@ class _Writer:
         dtype = array.dtype
         if isinstance(dtype, numpy.dtype):
             if dtype.kind == "O":
-                return ["object", self.values(array.tolist())]
+                return ["object", self.values(array.flat)]
             return ["numpy", self._npy(numpy.asarray(array))]
         if isinstance(dtype, pandas.DatetimeTZDtype):
             return ["zoned", self._npy(array.asi8), dtype.unit, _zone(dtype.tz)]
@@ -233,7 +208,8 @@ class _Writer:
             return ["categorical", self._npy(array.codes), self.index(array.categories), bool(array.ordered)]
         if isinstance(dtype, pandas.StringDtype):
             missing = array.isna()
-            texts = [None if is_missing else text for text, is_missing in zip(array, missing, strict=True)]
+            pairs = zip(array, missing, strict=True)
+            texts = [None if is_missing else text for text, is_missing in self._checked(pairs)]
             return ["string", dtype.storage, dtype.na_value is pandas.NA, texts]
         if isinstance(dtype, pandas.api.extensions.ExtensionDtype) and type(dtype).__name__ in _MASKED:
             values = array.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
@@ -264,6 +240,27 @@ class _Writer:
         return ["DataFrame", self.index(frame.index), self.index(frame.columns), parts]
 
 
+class _Checker(_Writer):
+    """Checks the first items of a value, and writes no files."""
+
+    _remaining = _MAX_CHECKS
+
+    def value(self, value: Any) -> Any:
+        self._remaining -= 1
+        if self._remaining < 0 or len(self._open) >= _LEVELS:
+            return None
+        pandas = _loaded_module("pandas")
+        # Other methods may copy a whole column.
+        is_table = hasattr(pandas, "DataFrame") and isinstance(value, (pandas.DataFrame, pandas.Series, pandas.Index))
+        return super().value(value[:_CHECKED_ITEMS] if is_table else value)
+
+    def _checked(self, items: Iterable[Any]) -> Iterable[Any]:
+        return islice(items, _CHECKED_ITEMS)
+
+    def _file(self, *_: object) -> str:
+        return ""
+
+
 def _write_table(table: Any, path: str) -> None:
     arrow = sys.modules["pyarrow"]
     for field in table.schema:
@@ -273,6 +270,11 @@ def _write_table(table: Any, path: str) -> None:
         writer.write_table(table)
 
 
+_ARROW: Mapping[str, Callable[[Any, str], object]] = {
+    "pyarrow.Table": _write_table,
+    "polars.DataFrame": lambda frame, path: frame.write_ipc(path),
+    "polars.Series": lambda series, path: series.to_frame().write_ipc(path),
+}
 _MASKED = frozenset(
     {"BooleanDtype", "Float32Dtype", "Float64Dtype"}
     | {f"{sign}Int{bits}Dtype" for sign in ("", "U") for bits in (8, 16, 32, 64)}

@@ -86,7 +86,7 @@ def import_ahead(name: str) -> None:
 
 def answer(function: str, arguments: str, reply: str) -> None:
     functions: dict[str, Callable[..., Any]] = {
-        "variables": lambda: variables(_digests(_DIGEST_SECONDS)),
+        "variables": variables,
         "save": partial(_save, "encode"),
         "save_pickled": partial(_save, "pickles"),
         "load": _load,
@@ -98,10 +98,10 @@ def answer(function: str, arguments: str, reply: str) -> None:
 
 
 def _save(writer: str, name: str, folder: str) -> Any:
-    shell = _shell()
-    if name not in shell.user_ns:
-        return {"missing": [each["name"] for each in variables() if each["data"]]}
-    return _MODULES[writer].save(shell.user_ns[name], folder)
+    namespace, is_data = _shell().user_ns, _MODULES["encode"].is_data
+    if name not in namespace:
+        return {"missing": [other for other, value in _own_variables().items() if is_data(value)]}
+    return _MODULES[writer].save(namespace[name], folder)
 
 
 def _load(files: dict[str, str], cluster: str) -> dict[str, Any]:
@@ -116,25 +116,32 @@ def _load(files: dict[str, str], cluster: str) -> dict[str, Any]:
     return result
 
 
-def variables(digest: Callable[[Any], str] = lambda _: "") -> list[dict[str, Any]]:
+def variables() -> list[dict[str, Any]]:
     """The variables of the agent's code; `data` is true if `encode` can probably copy the value."""
-    shell, absent = _shell(), object()
-    sizes, is_data = _MODULES["sizes"], _MODULES["encode"].is_data
-    classes = (type, type(sys), type(variables), type(len))
+    sizes, is_data, digest = _MODULES["sizes"], _MODULES["encode"].is_data, _digests(_DIGEST_SECONDS)
     return [
         {
             "name": name,
             "type": type(value).__name__,
             "shape": sizes.shape(value),
-            "size": sizes.quick_size_of(value),
+            "size": sizes.size_of(value),
             "data": is_data(value),
             "digest": digest(value),
         }
+        for name, value in _own_variables().items()
+    ]
+
+
+def _own_variables() -> dict[str, Any]:
+    shell, absent = _shell(), object()
+    classes = (type, type(sys), type(variables), type(len))
+    return {
+        name: value
         for name, value in list(shell.user_ns.items())
         if not name.startswith("_")
         and value is not shell.user_ns_hidden.get(name, absent)
         and not isinstance(value, classes)
-    ]
+    }
 
 
 def changes() -> str:
@@ -148,10 +155,11 @@ def lost_values() -> str:
 
 
 def _changes() -> list[list[str]]:
-    digest_of = _digests(_DIGEST_SECONDS_OF_BLOCK)
-    namespace, before, listed = _shell().user_ns, dict(_STATES), variables(digest_of)
+    digest_of, shape = _digests(_DIGEST_SECONDS_OF_BLOCK), _MODULES["sizes"].shape
+    values, before = _own_variables(), dict(_STATES)
     _STATES.clear()
-    _STATES.update({each["name"]: (id(namespace.get(each["name"])), each["digest"], _size(each)) for each in listed})
+    for name, value in values.items():
+        _STATES[name] = id(value), digest_of(value), shape(value) or type(value).__name__
     changed = []
     for name, (identity, digest, size) in _STATES.items():
         if name not in before:
@@ -161,14 +169,10 @@ def _changes() -> list[list[str]]:
         is_same = digest == old_digest if digest and old_digest else identity == old_identity
         if not is_same and identity == old_identity:
             # Each pickle of some objects is different, such as of Matplotlib's figures.
-            is_same = digest_of(namespace[name]) != digest
+            is_same = digest_of(values[name]) != digest
         if not is_same or size != old_size:
             changed.append(["changed", name, old_size, size])
     return changed + [["deleted", name, "", ""] for name in before if name not in _STATES]
-
-
-def _size(listed: dict[str, Any]) -> str:
-    return str(listed["shape"] or listed["type"])
 
 
 def _digests(seconds: float) -> Callable[[Any], str]:

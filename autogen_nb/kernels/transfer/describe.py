@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.transfer.sizes import shape
+from autogen_nb.kernels.transfer.sizes import CONTAINERS, is_collection, kind_of, shape, size_of
 
 Share: TypeAlias = Literal["schema", "rows"]
 
@@ -16,10 +16,8 @@ _ROWS_LENGTH = 2_000
 _MIN_REPORTED_SIZE = 100_000
 _MAX_COLUMNS = 40
 _MAX_NAME = 60
-_SAMPLE = 1_000
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
 _TABLES = ("pandas.DataFrame", "polars.DataFrame", "pyarrow.Table")
-_CONTAINERS = (list, tuple, set, frozenset, dict)
 _SCALARS = (str, bytes, int, float, bool, complex, type(None))
 
 
@@ -27,7 +25,7 @@ def describe(name: str, value: Any, *, share: Share = "schema") -> str:
     """A line such as "`df`: DataFrame, 3 rows x 1 columns: a (int64); 160 bytes"; "rows" adds the first rows."""
     size = size_of(value)
     memory = (
-        f"; {in_units(size)}" if size is not None and (size >= _MIN_REPORTED_SIZE or _kind(value) in _TABLES) else ""
+        f"; {in_units(size)}" if size is not None and (size >= _MIN_REPORTED_SIZE or kind_of(value) in _TABLES) else ""
     )
     if is_collection(value):
         return f"`{name}`: {_collection(name, value)}"
@@ -42,14 +40,6 @@ def variables_text(descriptions: Sequence[str]) -> str:
     return "\n\nVariables in your kernel:\n" + "\n".join(f"- {line}" for line in descriptions)
 
 
-def size_of(value: Any) -> int | None:
-    """The approximate size of a value in bytes, from a sample of its items; None if the size is unknown."""
-    try:
-        return _size(value, 1)
-    except Exception:  # noqa: BLE001 - the value's class computes its size, and may raise any exception
-        return None
-
-
 def in_units(size: int | None) -> str:
     if size is None:
         return "size unknown"
@@ -60,7 +50,7 @@ def in_units(size: int | None) -> str:
 
 
 def _detail(value: Any) -> str:
-    kind = _kind(value)
+    kind = kind_of(value)
     if kind == "pandas.DataFrame":
         pairs = list(zip(value.columns[:_MAX_COLUMNS], value.dtypes.iloc[:_MAX_COLUMNS], strict=True))
         return _columns(pairs, len(value.columns))
@@ -115,7 +105,7 @@ def _rows(value: Any) -> str:
 
 
 def _first_rows(value: Any) -> str:
-    kind = _kind(value)
+    kind = kind_of(value)
     if kind == "pandas.DataFrame":
         return str(value.iloc[:_ROWS, :_MAX_COLUMNS].to_csv(index=type(value.index).__name__ != "RangeIndex"))
     if kind == "polars.DataFrame":
@@ -124,7 +114,7 @@ def _first_rows(value: Any) -> str:
         return "\n".join(map(str, value.slice(0, _ROWS).to_pylist()))
     if kind in ("pandas.Series", "polars.Series", "numpy.ndarray"):
         return str(value[:_ROWS].tolist()) + (" ..." if len(value) > _ROWS else "")
-    if type(value) in _CONTAINERS:
+    if type(value) in CONTAINERS:
         items = value.items() if isinstance(value, dict) else value
         return "\n".join(f"{item!r:.200}" for item in islice(items, _ROWS))
     return f"{value!r:.200}" if type(value) in _SCALARS else ""
@@ -147,39 +137,6 @@ def _one_line(value: Any) -> str:
     return text if len(text) <= _MAX_NAME else text[: _MAX_NAME - 1] + "…"
 
 
-def _kind(value: Any) -> str:
-    return f"{(type(value).__module__ or '').partition('.')[0]}.{type(value).__name__}"
-
-
-def _size(value: Any, depth: int) -> int:
-    if is_collection(value):
-        return sys.getsizeof(value)
-    kind = _kind(value)
-    if kind == "pandas.DataFrame":
-        return _column_size(value.index) + sum(_column_size(value.iloc[:, number]) for number in range(value.shape[1]))
-    if kind == "pandas.Series":
-        return _column_size(value) + _column_size(value.index)
-    if kind.startswith("pandas.") and kind.endswith("Index"):
-        return _column_size(value)
-    if kind == "polars.DataFrame":
-        return int(value.estimated_size())
-    if isinstance(nbytes := getattr(value, "nbytes", None), int):
-        return nbytes
-    total = sys.getsizeof(value)
-    if type(value) not in _CONTAINERS or not value or depth < 0:
-        return total
-    items = list(islice(value.values() if isinstance(value, dict) else value, _SAMPLE))
-    return total + sum(_size(item, depth - 1) for item in items) * len(value) // len(items)
-
-
-def _column_size(column: Any) -> int:
-    size = int(column.nbytes)
-    if len(column) and str(column.dtype) in ("object", "str", "string"):
-        sample = getattr(column, "iloc", column)[:_SAMPLE]
-        size += sum(map(sys.getsizeof, sample)) * len(column) // len(sample)
-    return size
-
-
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """The address of a Dask scheduler, and the certificates for connecting to it."""
@@ -191,12 +148,6 @@ class Cluster:
     def endpoint(self) -> tuple[str, int]:
         host, _, port = self.address.rpartition("://")[2].rpartition(":")
         return host.strip("[]"), int(port)
-
-
-def is_collection(value: Any) -> bool:
-    dask = sys.modules.get("dask")
-    # Checks the type, because an attribute of the value may run code that raises any exception.
-    return dask is not None and hasattr(type(value), "__dask_graph__") and bool(dask.is_dask_collection(value))
 
 
 def cluster_of(values: Mapping[str, Any]) -> Cluster | None:

@@ -24,6 +24,7 @@ from autogen_nb.kernels.transfer.variable_transfer import (
     LIMIT,
     HandedVariable,
     TransferRecord,
+    fingerprints_of,
     missing_variable,
     pack,
     packed_files,
@@ -54,7 +55,8 @@ async def put(
                 handle.guard.scheduler = cluster.endpoint
         stored = copy is not None and await asyncio.to_thread(_copy_small, folder, copy)
         overwritten = await _load(kernel, handle, values, folder, cluster)
-    return await asyncio.to_thread(TransferRecord.of, values, overwritten, copy if stored else None)
+    fingerprints = await asyncio.to_thread(fingerprints_of, values)
+    return TransferRecord(fingerprints, overwritten, copy if stored else None)
 
 
 async def put_copy(kernel: Kernel, names: Sequence[str], copy: Path) -> None:

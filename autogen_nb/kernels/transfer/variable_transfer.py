@@ -9,9 +9,10 @@ from typing import Any
 from weakref import ref
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.transfer.describe import Cluster, in_units, size_of
+from autogen_nb.kernels.transfer.describe import Cluster, in_units
 from autogen_nb.kernels.transfer.fingerprints import Fingerprint, fingerprint
 from autogen_nb.kernels.transfer.pickles import MissingGlobal, TooLarge, dump
+from autogen_nb.kernels.transfer.sizes import size_of
 
 # The maximum size of one transfer, in bytes.
 LIMIT = 4 * 2**30
@@ -49,16 +50,9 @@ class TransferRecord:
     overwritten: tuple[str, ...] = ()
     copy: Path | None = None
 
-    @classmethod
-    def of(
-        cls, values: Mapping[str, Any], overwritten: tuple[str, ...] = (), copy: Path | None = None
-    ) -> "TransferRecord":
-        return cls({name: fingerprint(value) for name, value in values.items()}, overwritten, copy)
 
-    def stale(self, namespace: Mapping[str, Any]) -> tuple[str, ...]:
-        return tuple(
-            name for name, stored in self.fingerprints.items() if name in namespace and stored.is_stale(namespace[name])
-        )
+def fingerprints_of(values: Mapping[str, object]) -> dict[str, Fingerprint]:
+    return {name: fingerprint(value) for name, value in values.items()}
 
 
 def packed_files(names: Iterable[str], folder: Path) -> dict[str, str]:
@@ -166,14 +160,13 @@ class SharedVariables:
             self.clear()
             self._kernel = self._current_kernel()
         clashes = tuple(name for name in record.overwritten if name not in self._identity_tests) if record else ()
-        self._fingerprints.update((record or TransferRecord.of(values)).fingerprints)
+        self._fingerprints.update(record.fingerprints if record else fingerprints_of(values))
         self._identity_tests.update({name: _identity_test(value) for name, value in values.items()})
         return clashes
 
     def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
-        if not self._fingerprints or self._current_kernel() != self._kernel:
-            return ()
-        return TransferRecord(self._fingerprints).stale(namespace)
+        known = self._fingerprints if self._current_kernel() == self._kernel else {}
+        return tuple(name for name, stored in known.items() if name in namespace and stored.is_stale(namespace[name]))
 
     def holds(self, name: str, value: object) -> bool:
         """True if the current kernel has a copy of this object under this name."""
