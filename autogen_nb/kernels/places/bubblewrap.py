@@ -28,7 +28,7 @@ from autogen_nb.kernels.places.local import (
     manager_for,
     start_kernel,
 )
-from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec, with_signal_codes
+from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes.lifeline import SUPERVISOR, with_inner_supervisor
 
@@ -57,7 +57,7 @@ class BubblewrapProvisioner(LocalProvisioner):
         spec.interrupt_mode = "message"
         argv = with_inner_supervisor(spec.argv, launch_spec.limits, launch_spec.supervisor_socket)
         spec.argv = self.wrapped(argv, launch_spec.cwd, launch_spec)
-        return await start_kernel(manager, launch_spec, kernel_environ(launch_spec), convert=with_signal_codes)
+        return await start_kernel(manager, launch_spec, kernel_environ(launch_spec))
 
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> list[str]:
         cwd = cwd.resolve()

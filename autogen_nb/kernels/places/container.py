@@ -28,13 +28,7 @@ from autogen_nb.kernels.limits.cgroups import parse_counter
 from autogen_nb.kernels.places.container_engine import connect_engine, engine_error, find_image
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import KERNEL_SCRIPT, kernel_environ, manager_for
-from autogen_nb.kernels.places.provisioner import (
-    CheckpointedKernel,
-    KernelHandle,
-    LaunchSpec,
-    Provisioner,
-    with_signal_codes,
-)
+from autogen_nb.kernels.places.provisioner import CheckpointedKernel, KernelHandle, LaunchSpec, Provisioner
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.lifeline import SUPERVISOR, with_inner_supervisor
@@ -335,13 +329,12 @@ class Exec:
 
 class ContainerKernel(CheckpointedKernel):
     def __init__(self, launch_spec: LaunchSpec, job: Exec, manager: Any) -> None:
-        super().__init__(launch_spec, manager, with_signal_codes(job.exited), job)
+        super().__init__(launch_spec, manager, job, job.exited)
         self._pipe = job.pipe
-        self._context = manager.context
 
     async def _close(self) -> None:
         os.close(self._pipe)
-        self._context.destroy(linger=0)
+        self._manager.context.destroy(linger=0)
 
 
 def _portable(environ: Mapping[str, str]) -> dict[str, str]:

@@ -1,13 +1,12 @@
 """Runs programs, and kernels of the current interpreter, on this machine."""
 
-import asyncio
 import logging
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from uuid import uuid4
 
 from autogen_nb.kernels.limits.block_limits import Limits
@@ -16,7 +15,6 @@ from autogen_nb.kernels.processes.jobs import Job, LocalJob
 from autogen_nb.kernels.processes.lifeline import Lifeline
 from autogen_nb.kernels.processes.process_tree import has_ended
 
-ConvertExit: TypeAlias = Callable[["asyncio.Future[int]"], "asyncio.Future[int]"]
 KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 
 # The path of a Unix socket has at most 104 bytes on macOS. The names below this folder need the rest.
@@ -24,11 +22,11 @@ _LONGEST_FOLDER = 60
 
 
 class LocalKernel(CheckpointedKernel):
-    def __init__(self, launch_spec: LaunchSpec, manager: Any, lifeline: Lifeline, convert: ConvertExit) -> None:
+    def __init__(self, launch_spec: LaunchSpec, manager: Any, lifeline: Lifeline) -> None:
         self._process = manager.provisioner.process
         self._lifeline = lifeline
         lifeline.attach(self._process)
-        super().__init__(launch_spec, manager, convert(lifeline.supervisor_exited), lifeline)
+        super().__init__(launch_spec, manager, lifeline, lifeline.supervisor_exited)
         self.root_pid = lifeline.root_pid
         self.cgroup = lifeline.cgroup
 
@@ -74,12 +72,7 @@ LOCAL = LocalProvisioner()
 
 
 async def start_kernel(
-    manager: Any,
-    launch_spec: LaunchSpec,
-    environ: Mapping[str, str],
-    *,
-    socket: str = "",
-    convert: ConvertExit = lambda exited: exited,
+    manager: Any, launch_spec: LaunchSpec, environ: Mapping[str, str], *, socket: str = ""
 ) -> LocalKernel:
     """Starts the manager's kernel and its supervisor, which keeps checkpoints unless `socket` is ""."""
     folders = (launch_spec.folder, *launch_spec.folders)
@@ -92,11 +85,11 @@ async def start_kernel(
             )
     except BaseException:
         if manager.has_kernel:
-            await LocalKernel(launch_spec, manager, lifeline, convert).end(grace=0)
+            await LocalKernel(launch_spec, manager, lifeline).end(grace=0)
         else:
             lifeline.close()
         raise
-    return LocalKernel(launch_spec, manager, lifeline, convert)
+    return LocalKernel(launch_spec, manager, lifeline)
 
 
 def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:

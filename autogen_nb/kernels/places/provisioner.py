@@ -4,6 +4,7 @@ A provisioner, as in jupyter_client, starts kernels and other programs in one pl
 """
 
 import asyncio
+import signal
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
@@ -189,7 +190,7 @@ class CheckpointedKernel(KernelHandle):
     """
 
     def __init__(
-        self, launch_spec: "LaunchSpec", manager: Any, process_exited: "asyncio.Future[int]", job: Program
+        self, launch_spec: "LaunchSpec", manager: Any, job: Program, process_exited: "asyncio.Future[int]"
     ) -> None:
         super().__init__(launch_spec, SocketChannels(manager), asyncio.get_running_loop().create_future(), job)
         self._manager = manager
@@ -216,7 +217,8 @@ class CheckpointedKernel(KernelHandle):
 
     def _kernel_ended(self, code: int) -> None:
         if not self.exited.done():
-            self.exited.set_result(code)
+            # A sandbox and a container report signals as a shell does; `subprocess` uses negative numbers.
+            self.exited.set_result(_SIGNAL_BASE - code if code - _SIGNAL_BASE in set(signal.Signals) else code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,16 +279,3 @@ class Provisioner(ABC):
 
     async def close(self) -> None:  # noqa: B027 - most have nothing to release
         """Releases resources such as a container; the provisioner can be used again."""
-
-
-def with_signal_codes(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
-    """Converts exit codes above 128 to negative signal numbers, as in `subprocess`."""
-    converted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-
-    def convert(done: "asyncio.Future[int]") -> None:
-        if not converted.done():
-            code = done.result()
-            converted.set_result(_SIGNAL_BASE - code if _SIGNAL_BASE < code < 2 * _SIGNAL_BASE else code)
-
-    exited.add_done_callback(convert)
-    return converted
