@@ -87,7 +87,7 @@ class TestForReal:
             f"    place = ContainerProvisioner(cwd=Path({str(tmp_path)!r}), images=[{os.environ[IMAGE]!r}])\n"
             f"    executor = BlockExecutor(cwd={str(tmp_path)!r}, provisioner=place)\n"
             "    await executor.start()\n"
-            "    print(executor._place._container.id, flush=True)\n"
+            "    print(executor._provisioner._container.id, flush=True)\n"
             "    os.kill(os.getpid(), signal.SIGKILL)\n"
             "asyncio.run(main())\n"
         )
