@@ -321,7 +321,7 @@ class BlockExecutor:
             self._limitation = _NO_PYTHON.format(language=kernel_language or "another language")
         languages = {block.language, kernel_language}
         in_kernel = len(languages) == 1 or languages <= PYTHON or languages <= _SHELL
-        if not (in_kernel or (block.language in _SHELL and (provisioner.runs_programs or is_python))):
+        if not (in_kernel or (block.language in _SHELL and (provisioner.shares_disk or is_python))):
             raise _unknown_language(block.language, kernel_language)
         steps: list[Step] = []
         name = _declared_name(block.code)
@@ -331,7 +331,7 @@ class BlockExecutor:
             steps.append(partial(self.kernel.execute, save_source(name, block.code), silent=True))
         if in_kernel:
             steps.append(partial(self.kernel.execute, block.code, **options))
-        elif provisioner.runs_programs:
+        elif provisioner.shares_disk:
             argv = [*self._program(block.language), "-c", block.code]
             steps.append(partial(self._shell.run, argv, options["timeout"]))
         else:

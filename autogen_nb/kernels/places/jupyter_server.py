@@ -28,7 +28,6 @@ Token = str | Callable[[], str | Awaitable[str]]
 
 
 class JupyterServerProvisioner(Provisioner):
-    runs_programs = False
     shares_disk = False
     language = None
 

@@ -240,7 +240,7 @@ class LaunchSpec:
 
 class Provisioner(ABC):
     is_local = False
-    runs_programs = True
+    # True if programs can run beside the kernel, with the same files.
     shares_disk = True
     language: str | None = "python"
     writable: Writable | None = None
