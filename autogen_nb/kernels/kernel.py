@@ -124,11 +124,6 @@ class Kernel:
         return self._current is not None
 
     @property
-    def lost(self) -> bool:
-        """True if the kernel has died or was killed since the last block, even if a checkpoint keeps the state."""
-        return bool(self._lost) or (self._handle is not None and not self.alive)
-
-    @property
     def status(self) -> KernelStatus:
         handle = self._handle
         if handle is None or not self.alive:

@@ -26,11 +26,10 @@ _QUOTED = re.compile(r"(['\"])(.+)\1")
 
 @dataclass(frozen=True, slots=True)
 class BlockOutcome:
-    """`note` is shown after the outputs, `lost` means that variables are lost, and `changes` names the changed ones."""
+    """`note` is shown after the outputs, and `changes` names the changed variables."""
 
     exit_code: int
     note: str = ""
-    lost: bool = False
     changes: str = ""
 
     @property
@@ -69,7 +68,7 @@ def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str, *, 
     else:
         how = "ran out of time" if request.expired else "was interrupted"
         event, code = f"The block {how} and did not stop; {killed}", TIMED_OUT if request.expired else INTERRUPTED
-    return BlockOutcome(code, f"{event}; {BACK if is_back else LOST}.", lost=not is_back)
+    return BlockOutcome(code, f"{event}; {BACK if is_back else LOST}.")
 
 
 def describe_end(code: int) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.kernels.outcome import INTERRUPTED, BlockOutcome
+from autogen_nb.kernels.outcome import INTERRUPTED, KEPT, BlockOutcome
 from tests.kernels.looping import SharedKernel, shared_kernel, stream
 
 STUBBORN = """
@@ -39,7 +39,7 @@ async def interrupted(agent: SharedKernel, code: str) -> BlockOutcome:
 
 
 def test_code_that_ignores_the_interrupt_is_killed(agent: SharedKernel) -> None:
-    assert agent.do(interrupted(agent, STUBBORN)) == BlockOutcome(INTERRUPTED, KILLED, lost=True)
+    assert agent.do(interrupted(agent, STUBBORN)) == BlockOutcome(INTERRUPTED, KILLED)
     assert agent.execute("print('kept' in globals())").stdout == "False\n"
 
 
@@ -92,4 +92,4 @@ time.sleep(99)
     with shared_kernel(tmp_path, grace=3) as agent:
         finished = agent.do(interrupted(agent, code))
 
-    assert (finished.exit_code, finished.lost) == (INTERRUPTED, False)
+    assert finished == BlockOutcome(INTERRUPTED, f"The block was interrupted; {KEPT}.")
