@@ -86,10 +86,6 @@ def test_the_kernel_is_in_a_cgroup_that_goes_with_an_owner_that_is_killed(tmp_pa
     assert waited(lambda: not Path(folder).exists())
 
 
-def test_the_usual_memory_is_a_share_of_what_there_is() -> None:
-    assert Limits.usual().memory == int(0.8 * machine_memory.memory())
-
-
 @pytest.mark.parametrize(("text", "number"), [("2 GB", 2 * 10**9), ("512MiB", 2**29), ("1.5 kB", 1500), (7, 7)])
 def test_bytes_are_written_as_people_do(text: object, number: int) -> None:
     assert Limits.of({"memory": text}).memory == number

@@ -1,8 +1,6 @@
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,20 +106,3 @@ def test_a_process_whose_first_thread_has_ended_ends_with_its_children(tmp_path:
         assert gone([first])
 
     assert gone(others)
-
-
-@pytest.mark.slow
-def test_no_kernel_outlives_its_owner(tmp_path: Path) -> None:
-    owner = """
-import asyncio, sys
-from autogen_nb.kernels.kernel import Kernel
-async def main():
-    kernel = Kernel(cwd=".")
-    await kernel.start()
-    print(kernel.pid, flush=True)
-    sys.exit()
-asyncio.run(main())
-"""
-    ran = subprocess.run([sys.executable, "-c", owner], cwd=tmp_path, stdout=subprocess.PIPE, check=False)
-
-    assert gone([int(ran.stdout)])

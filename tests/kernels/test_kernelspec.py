@@ -54,32 +54,20 @@ def test_options_that_need_python_are_refused(bash: Agent) -> None:
 
 
 @pytest.mark.slow
-def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
-    install("python-of-the-test", ["ipykernel_launcher", "-f", "{connection_file}"], "python")
-    way = Way(
-        "python",
-        plain(lambda folder: BlockExecutor(cwd=folder, place=Place(kernel="python-of-the-test"))),
-    )
-    with running(way, tmp_path) as agent:
-        executor = executor_of(agent)
-        agent.loop.run(executor.put({"a": 20}))
-
-        assert agent.python("a += 1\na * 2").text == "42\n"
-        assert agent.loop.run(executor.get("a")) == 21
-
-
-@pytest.mark.slow
-def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
+def test_a_python_kernelspec_can_do_all_with_encrypted_channels(tmp_path: Path) -> None:
     # Without folders to look into there is only the one that comes with ipykernel.
     declared = KernelSpecManager(kernel_dirs=[]).get_kernel_spec("python3").metadata
     install("python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared)
     way = Way("tcp", plain(lambda folder: BlockExecutor(cwd=folder, place=Place(kernel="python-over-tcp"))))
     with running(way, tmp_path) as agent:
-        text = agent.python("print(6 * 7)").text
+        executor = executor_of(agent)
+        agent.loop.run(executor.put({"a": 20}))
+        text = agent.python("a += 1\nprint(2 * a)").text
+        copied = agent.loop.run(executor.get("a"))
         told = connection(agent)
         stopped = agent.interrupted("python", "import time\nprint('on', flush=True)\ntime.sleep(99)")
 
-    assert text == "42\n"
+    assert (text, copied) == ("42\n", 21)
     assert told["transport"] == "tcp"
     assert len(told["curve_publickey"]) == len(told["curve_secretkey"]) == 40
     assert stopped.exit_code == 130

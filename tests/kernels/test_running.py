@@ -11,7 +11,7 @@ from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.transfer import variable_exchange
-from autogen_nb.outputs import Cleared, Display, Output, Stream
+from autogen_nb.outputs import Cleared, Output, Stream
 from tests.kernels.looping import SharedKernel, bubblewrap, shared_kernel, stream
 
 
@@ -19,13 +19,6 @@ def test_a_clear_is_an_event(agent: SharedKernel) -> None:
     ran = agent.execute("from IPython.display import clear_output; clear_output(wait=True); clear_output()")
 
     assert ran.outputs == [Cleared(wait=True), Cleared()]
-
-
-@pytest.mark.slow
-def test_a_plot_appears_without_a_magic(agent: SharedKernel) -> None:
-    ran = agent.execute("import matplotlib.pyplot as plt; plt.plot([1, 2]); None")
-
-    assert [set(item.data) for item in ran.outputs if isinstance(item, Display)] == [{"image/png", "text/plain"}]
 
 
 @pytest.mark.parametrize(

@@ -160,21 +160,6 @@ def test_an_array_comes_back_unpickled_and_writable(agent: SharedKernel) -> None
     assert grid.sum() == 250_004
 
 
-def test_an_arrow_table_goes_in(agent: SharedKernel) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    table = arrow.table({"a": np.arange(50_000), "b": ["x"] * 50_000})
-    agent.do(variable_exchange.put(agent.kernel, {"table": table}))
-
-    assert agent.execute("print(table.num_rows, table.column('a')[49_999])").stdout == "50000 49999\n"
-
-
-def test_a_polars_frame_goes_in(agent: SharedKernel) -> None:
-    polars = pytest.importorskip("polars")
-    agent.do(variable_exchange.put(agent.kernel, {"frame": polars.DataFrame({"a": [1, 2], "b": ["x", None]})}))
-
-    assert agent.execute("print(frame.shape, frame['a'].sum())").stdout == "(2, 2) 3\n"
-
-
 def test_a_copy_is_handed_over(agent: SharedKernel) -> None:
     frame = pd.DataFrame({"a": [1.0, 2.0]})
     agent.do(variable_exchange.put(agent.kernel, {"copy": frame}))

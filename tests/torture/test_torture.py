@@ -8,7 +8,7 @@ import pytest
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.text.bounded_output import BoundedOutputs
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Display, Failure, Stream
+from autogen_nb.outputs import Display, Stream
 from tests.contract.ways import Agent
 
 pytestmark = pytest.mark.slow
@@ -22,14 +22,12 @@ POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="signals and descript
     ("code", "note"),
     [
         ("while True: pass", KEPT),
-        ("import time\ntime.sleep(1e6)", KEPT),
-        ("import time\nwhile True:\n    try: time.sleep(9)\n    except KeyboardInterrupt: pass", LOST),
         pytest.param("import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nwhile True: pass", KEPT, marks=POSIX),
         pytest.param(
             "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", LOST, marks=POSIX
         ),
     ],
-    ids=["loop", "sleep", "swallows interrupts", "stops itself", "ignores interrupts"],
+    ids=["loop", "stops itself", "ignores interrupts"],
 )
 def test_code_without_end_meets_its_limit(chat: Agent, code: str, note: str) -> None:
     end = chat.python(code, timeout=1)
@@ -150,18 +148,3 @@ def test_fast_interrupts_do_no_harm(chat: Agent) -> None:
     end = chat.loop.run(pressed())
 
     assert end.exit_code == 130
-
-
-def test_a_flood_of_errors(chat: Agent) -> None:
-    code = """
-def deep(n):
-    try:
-        1 / 0 if n == 0 else deep(n - 1)
-    except Exception as error:
-        raise ValueError('x' * 1000) from error
-deep(60)
-"""
-    ran = chat.python(code, timeout=60)
-
-    assert ran.exit_code == 1
-    assert any(isinstance(item, Failure) for item in ran.outputs)
