@@ -39,7 +39,7 @@ from autogen_nb.kernels.places.writable import Writable, split_path
 from autogen_nb.kernels.request import Ask, ignore
 from autogen_nb.kernels.shell import Shell
 from autogen_nb.kernels.transfer import variable_exchange
-from autogen_nb.kernels.transfer.variable_transfer import LIMIT, HandedVariable, TransferRecord
+from autogen_nb.kernels.transfer.variable_transfer import TRANSFER_LIMIT, HandedVariable, TransferRecord
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.trusted.held_folder import HeldFolder
@@ -253,7 +253,9 @@ class BlockExecutor:
             else:
                 await self._shell.stop()
 
-    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> TransferRecord:
+    async def put(
+        self, values: Mapping[str, Any], *, limit: float = TRANSFER_LIMIT, copy: Path | None = None
+    ) -> TransferRecord:
         """Copies values into the kernel under their names, all of them or none (`variable_exchange.put`)."""
         await self._check_kernel("hold variables", TransferError)
         return await variable_exchange.put(self.kernel, values, limit=limit, copy=copy)

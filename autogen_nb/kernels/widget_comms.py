@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 from weakref import WeakSet
 
-from autogen_nb.core.text.bounded_output import LIMIT
+from autogen_nb.core.text.bounded_output import LOG_LIMIT
 from autogen_nb.core.text.execution_report import shorten
 from autogen_nb.kernels.channels import KernelChannels
 from autogen_nb.kernels.message_decoding import output
@@ -220,7 +220,7 @@ def _with_output(outputs: list[Output], item: Output) -> list[Output]:
         case _, Cleared(wait=wait):
             return outputs if wait else []
         case [*others, Stream(name=name) as last], Stream(name=same) if name == same:
-            return [*others, Stream(name, shorten(last.text + item.text, LIMIT))]
+            return [*others, Stream(name, shorten(last.text + item.text, LOG_LIMIT))]
         case _, Display(update=True, display_id=changed):
             same_display = (isinstance(each, Display) and each.display_id == changed for each in outputs)
             return [

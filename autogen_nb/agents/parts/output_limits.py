@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
-from autogen_nb.core.text.bounded_output import LIMIT, MOST
+from autogen_nb.core.text.bounded_output import LOG_LIMIT, MOST
 from autogen_nb.core.text.execution_report import joined_text, shorten
 from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_bytes, pixels
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream, size
@@ -311,7 +311,7 @@ class OutputFolder:
 
 
 class FullOutputFile:
-    """Writes the printed text of one run to a file if the text has more than `LIMIT` characters."""
+    """Writes the printed text of one run to a file if the text has more than `LOG_LIMIT` characters."""
 
     def __init__(self, folder: OutputFolder) -> None:
         self._folder = folder
@@ -325,7 +325,7 @@ class FullOutputFile:
             return
         self._pending_texts.append(text)
         self._size += len(text)
-        if self._size <= LIMIT:
+        if self._size <= LOG_LIMIT:
             return
         try:
             self._file = self._file or self._folder.open("txt")

@@ -13,7 +13,7 @@ from autogen_nb.core.analysis import effects_to_confirm, permissions, reasons
 from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Outcome, Reply, Stop, ask
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.text.code_blocks import CodeReading
-from autogen_nb.core.text.execution_report import LIMIT, report, shorten, text_of
+from autogen_nb.core.text.execution_report import MODEL_LIMIT, report, shorten, text_of
 from autogen_nb.core.text.output_images import MOST, pictures_of
 from autogen_nb.effects import Confirm, EffectJudged, Permissions
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan
@@ -150,7 +150,7 @@ class _Run:
             self.notes.append(f"{self.blocks_left} later block(s) did not run, because the one before failed.")
         notes = "\n".join(["", *self.notes])
         if self.started:
-            text = report(self.exit_code, shorten("\n".join(filter(None, self.texts)), LIMIT) + notes)
+            text = report(self.exit_code, shorten("\n".join(filter(None, self.texts)), MODEL_LIMIT) + notes)
         else:
             text = f"The code was not run.{notes}"
         return Message([{"type": "text", "text": text}, *self.picture_parts[-MOST:]] if self.picture_parts else text)

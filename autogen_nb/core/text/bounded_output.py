@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
-LIMIT = 1_000_000
-"""The longest text that a person sees, in characters."""
+LOG_LIMIT = 1_000_000
+"""The longest printed text of a run that the log keeps and a person sees, in characters."""
 
 MOST = 200  # outputs of one run
 
@@ -18,7 +18,7 @@ MergedOutput: TypeAlias = Stream | Display | Result | Failure
 class HeadAndTail:
     """Collects pieces of text, and keeps `limit` characters: half from the start, half from the end."""
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = LOG_LIMIT) -> None:
         self._head_room = limit - limit // 2
         self._tail_room = limit // 2
         self._head: list[str] = []
@@ -74,7 +74,7 @@ class BoundedOutputs:
     3. It keeps `most` outputs, half from the start and half from the end, and a line that counts the omitted outputs.
     """
 
-    def __init__(self, limit: int = LIMIT, most: int = MOST) -> None:
+    def __init__(self, limit: int = LOG_LIMIT, most: int = MOST) -> None:
         self._limit = limit
         self._most = most
         self._head = most - most // 2

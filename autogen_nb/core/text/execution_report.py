@@ -7,8 +7,8 @@ from itertools import groupby
 from autogen_nb.core.text.bounded_output import MergedOutput, merge_outputs
 from autogen_nb.outputs import Failure, Output, Stream
 
-LIMIT = 8_000
-"""The longest output for a model, in characters."""
+MODEL_LIMIT = 8_000
+"""The longest output that a model reads, in characters."""
 
 _DESCRIBED = 200
 
@@ -41,7 +41,7 @@ def report(exit_code: int, output: str) -> str:
     return f"exitcode: {exit_code} ({status})\nCode output: {output}"
 
 
-def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
+def text_of(outputs: Iterable[Output], *, limit: int | None = MODEL_LIMIT) -> str:
     """The outputs as text, with one line for each picture or other output that is not text."""
     # `merge_outputs` joins only texts of one stream, and stdout and stderr should form one text.
     joined = [Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs]

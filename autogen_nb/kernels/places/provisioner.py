@@ -21,7 +21,7 @@ from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import sandbox_pids
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes import private_folders
-from autogen_nb.kernels.processes.checkpoints import Checkpoints
+from autogen_nb.kernels.processes.checkpoints import CheckpointClient
 from autogen_nb.kernels.processes.jobs import Job, Program
 from autogen_nb.trusted.held_folder import HeldFolder, clear
 
@@ -57,7 +57,7 @@ class KernelHandle(ABC):
 
     cgroup: Cgroup | None = None
     root_pid: int | None = None
-    checkpoints: Checkpoints | None = None
+    checkpoints: CheckpointClient | None = None
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class CheckpointedKernel(KernelHandle):
         self._process_exited = process_exited
         process_exited.add_done_callback(lambda done: self._kernel_ended(done.result()))
         if launch_spec.supervisor_socket:
-            self.checkpoints = Checkpoints(launch_spec.supervisor_socket, self._kernel_ended)
+            self.checkpoints = CheckpointClient(launch_spec.supervisor_socket, self._kernel_ended)
 
     async def wake(self, number: int, new: int = 0) -> bool:
         if self.checkpoints is None or self._process_exited.done() or not await self.checkpoints.wake(number, new):

@@ -11,7 +11,7 @@ _PAUSE = 0.01
 _ANSWER_SECONDS = 60.0
 
 
-class Checkpoints:
+class CheckpointClient:
     """`ended` is called with the exit code of a kernel that ends while there are checkpoints.
 
     `dropped` is called with the numbers of checkpoints that ended to free memory.

@@ -21,7 +21,7 @@ from autogen_nb.kernels.transfer.describe import Cluster, cluster_of
 from autogen_nb.kernels.transfer.pickles import load
 from autogen_nb.kernels.transfer.variable_transfer import (
     CLUSTER,
-    LIMIT,
+    TRANSFER_LIMIT,
     HandedVariable,
     TransferRecord,
     fingerprints_of,
@@ -40,7 +40,7 @@ _MAX_COPY = 256 * 2**20
 
 
 async def put(
-    kernel: Kernel, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None
+    kernel: Kernel, values: Mapping[str, Any], *, limit: float = TRANSFER_LIMIT, copy: Path | None = None
 ) -> TransferRecord:
     """Copies all values into the kernel, or none. Also stores small values in the folder `copy`, for `put_copy`."""
     _check_names(values)

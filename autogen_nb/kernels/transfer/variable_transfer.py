@@ -15,7 +15,7 @@ from autogen_nb.kernels.transfer.pickles import MissingGlobal, TooLarge, dump
 from autogen_nb.kernels.transfer.sizes import size_of
 
 # The maximum size of one transfer, in bytes.
-LIMIT = 4 * 2**30
+TRANSFER_LIMIT = 4 * 2**30
 
 # The name of the file with the address and certificates of a Dask cluster.
 CLUSTER = "cluster"
@@ -60,7 +60,9 @@ def packed_files(names: Iterable[str], folder: Path) -> dict[str, str]:
     return {name: str(folder / str(number)) for number, name in enumerate(names)}
 
 
-def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT, cluster: Cluster | None = None) -> None:
+def pack(
+    values: Mapping[str, Any], into: Path, *, limit: float = TRANSFER_LIMIT, cluster: Cluster | None = None
+) -> None:
     if cluster is not None:
         dump((cluster.address, cluster.security), str(into / CLUSTER))
     estimated = {name: size_of(value) for name, value in values.items()}

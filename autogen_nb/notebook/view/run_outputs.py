@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from autogen_nb.core.text.bounded_output import LIMIT
+from autogen_nb.core.text.bounded_output import LOG_LIMIT
 from autogen_nb.core.text.execution_report import shorten
 from autogen_nb.core.text.output_images import MAGIC, is_preparation
 from autogen_nb.core.text.visible_text import TerminalText, only_colours, without_colours
@@ -114,7 +114,7 @@ class RunOutputs:
         if not final and now - self._flushed < self._sent / _RATE:
             return
         # `TerminalText` limits only the number of lines, not their length.
-        text = shorten(self._text.text, LIMIT + _REMARK)
+        text = shorten(self._text.text, LOG_LIMIT + _REMARK)
         data = {"text/plain": text}
         if is_folded := final and text.count("\n") > _LONG_TEXT:
             # In HTML, the text has no colours, as in a folded traceback.
