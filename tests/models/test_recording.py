@@ -6,6 +6,7 @@ import stat
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from shutil import copytree
 from types import MappingProxyType
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, RecordingEnded, SessionError
-from autogen_nb.messages import Completion, Message, Usage
+from autogen_nb.messages import Completion, Message, Reasoning, Usage
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.cache import FILE, Cache, cached, key_of
 from autogen_nb.models.wrappers.recording import Digest, Recording, RecordingEntry, ReplayModel
@@ -250,3 +251,24 @@ def test_several_processes_share_one_cache(tmp_path: Path) -> None:
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path.name for path in files] == [FILE]
     assert not any(KEY.encode() in path.read_bytes() for path in files)
+
+
+EARLIER = Path(__file__).parent / "earlier"
+"""A recording and a cache that an earlier release wrote, of two replies: one with reasoning, one with a call."""
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+
+
+@pytest.mark.parametrize("kind", ["recording", "cache"])
+def test_replies_that_an_earlier_release_stored(tmp_path: Path, kind: str) -> None:
+    folder = Path(copytree(EARLIER, tmp_path / "earlier"))
+    replay = ReplayModel(folder / "recording.jsonl")
+    model = replay if kind == "recording" else cached(ScriptedModel([]), Cache(folder))
+
+    first, second = (ask(model, {"role": "user", "content": text}).completion for text in ("What is one?", "And two?"))
+
+    assert (first.model, first.usage, first.reasoning) == ("model-1", Usage(100, 20, 10), Reasoning("Hm.", 0.5, 7))
+    assert first.message.text.startswith("Let me see.\n\n```python\nprint(1)")
+    assert [first.cached, second.cached] == [kind == "cache"] * 2
+    assert second.finish_reason == "tool_calls"
+    assert second.message.to_dict()["tool_calls"] == [CALL]
