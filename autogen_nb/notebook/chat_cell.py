@@ -106,7 +106,7 @@ class ChatCell:
                     if chat.session.problem:
                         self._view.note(f"The rest of this chat is not stored: {chat.session.problem}.", tone="warning")
                         chat.session.problem = ""
-                self._offer_fewer_questions(chat)
+                self._make_offers(chat)
             try:
                 self._check_finished(cell_run)
                 self._notebook.publish(done)
@@ -205,9 +205,6 @@ class ChatCell:
 
     def _cells_above(self, task: str, inputs: Mapping[str, Any]) -> str:
         if not self._settings.context:
-            is_offered = _CONTEXT_OFFER in self._notebook.tips or "context" in self._settings.options
-            if not is_offered and not isinstance(self._stage.person, AbsentPerson) and self._notebook.cells():
-                self._view.note(self._notebook.tip(_CONTEXT_OFFER), kind="offer")
             return ""
         cells = self._notebook.cells()
         mentioned = names_in([task]) & variable_choice.data_variables(self._notebook.namespace).keys()
@@ -330,11 +327,16 @@ class ChatCell:
             conversation.executor.find_variable = None
         return chat.result()
 
-    def _offer_fewer_questions(self, conversation: NotebookConversation) -> None:
+    def _make_offers(self, conversation: NotebookConversation) -> None:
         log = [event for cell_run in conversation.runs for event in cell_run.log]
         can_change = self._settings.confirm == "always" and policy_file.policy().confirm != "always"
         if can_change and approved_each_block(log) and (offer := self._notebook.tip(OFFER)):
             self._view.note(offer, kind="offer")
+        is_chosen = self._settings.context or "context" in self._settings.options
+        if is_chosen or _CONTEXT_OFFER in self._notebook.tips or isinstance(self._stage.person, AbsentPerson):
+            return
+        if self._notebook.cells():
+            self._view.note(self._notebook.tip(_CONTEXT_OFFER), kind="offer")
 
     def _agents(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model

@@ -391,8 +391,13 @@ class FrontEnd:
         self._client.kernel_info()
         if "kernel subshells" not in self._client.get_shell_msg(timeout=60)["content"].get("supported_features", []):
             return None
-        self._client.control_channel.send(self._client.session.msg("create_subshell_request", {}))
-        return str(self._client.control_channel.get_msg(timeout=60)["content"]["subshell_id"])
+        request = self._client.session.msg("create_subshell_request", {})
+        self._client.control_channel.send(request)
+        # Replies to earlier requests may come first, such as that of a kernel which has ended.
+        while True:
+            reply = self._client.control_channel.get_msg(timeout=60)
+            if reply["parent_header"].get("msg_id") == request["header"]["msg_id"]:
+                return str(reply["content"]["subshell_id"])
 
 
 def _arrived(channel: Any) -> Iterator[dict[str, Any]]:
