@@ -116,6 +116,15 @@ def redacted(text: str) -> str:
     return str(Redactor(secrets).redacted(text))
 
 
+def with_secrets_of(source: str, text: str) -> str:
+    """The text with the keys that `redacted` has replaced in the source; a name of several keys stays."""
+    secrets = known_secrets.typed_secrets(source)
+    names = list(secrets.values())
+    for value, name in secrets.items():
+        text = text.replace(f"[{name}]", value) if names.count(name) == 1 else text
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Instructions:
     """The text of the files with the project's instructions, and their names; both "" if there are none."""

@@ -114,6 +114,27 @@ def test_a_cell_without_a_way_is_not_replaced(fresh: FrontEnd, model: FakeOpenAI
     assert run.reply["payload"] == []
 
 
+def test_a_typed_key_stays_out_of_the_request_and_in_the_cell(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    key = "sk-proj-abcdefghijklmnop1234"
+    model.add(python("api_key = '[api_key]'\nlen(api_key)"), "A name was missing.\n\nTERMINATE")
+    fresh.run(f"api_key = '{key}'\nlen(apikey)", "broken")
+
+    run = fresh.run_clicking("%autogen fix --apply", "fix", click=["Run"])
+
+    assert key not in str(model.requests[0].body)
+    assert run.reply is not None
+    assert [each["text"] for each in run.reply["payload"]] == [f"api_key = '{key}'\nlen(api_key)"]
+
+
+def test_a_command_that_was_stopped_leaves_no_chat(fresh: FrontEnd) -> None:
+    fresh.run("import os\ndel os.environ['OPENAI_BASE_URL'], os.environ['AUTOGEN_NB_MODEL']", "unset")
+    fresh.run("1 / 0", "broken")
+    run = fresh.run_clicking("%autogen fix", "fix", click=["Stop"])
+
+    assert "Stopped" in run.error
+    assert "fix" not in fresh.run("%autogen chats", "chats").text
+
+
 def test_explain_sends_the_last_cell(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add("It adds.\n\nTERMINATE", "It divides.\n\nTERMINATE")
     notebook.run("values = [1, 2]\nprint(sum(values))", "cell")

@@ -16,7 +16,7 @@ from autogen_nb.events import CodeAsked, CodeRan, Recorded
 from autogen_nb.kernels.transfer.pickles import TooLarge, dump
 from autogen_nb.notebook.asking.person import APPLY
 from autogen_nb.notebook.commands.command import CommandContext, argument, command
-from autogen_nb.notebook.context import Cell, names_in, redacted
+from autogen_nb.notebook.context import Cell, names_in, redacted, with_secrets_of
 from autogen_nb.notebook.conversations import CellRun
 from autogen_nb.notebook.rendering.chat_html import difference, folded_note
 from autogen_nb.notebook.variable_choice import data_variables, quoted
@@ -74,7 +74,8 @@ async def fix(context: CommandContext, *, apply: bool, model: str | None) -> Non
     uses = _uses(cell.source, context.notebook.namespace)
     task = _FIX.format(source=cell.source, error=cell.error, imports=uses.words)
     run = await _run(context, "fix", cell, task, uses, model)
-    mended = _without_imports(_last_block(run.log), context.notebook.namespace, cell.source)
+    mended = with_secrets_of(cell.source, _last_block(run.log))
+    mended = _without_imports(mended, context.notebook.namespace, cell.source)
     with context.stage() as stage:
         if not mended:
             stage.view.note("No block has run without an error, so there is no mended cell.", tone="warning")
@@ -175,7 +176,10 @@ async def _run(context: CommandContext, verb: str, cell: Cell, task: str, uses: 
         await context.run_cell(settings, "")
         return chat.runs[-1]
     finally:
-        await context.result(chat.stop())
+        if chat.runs:
+            await context.result(chat.stop())
+        else:
+            conversations.remove(chat)
 
 
 def _last_block(log: Iterable[Recorded]) -> str:
