@@ -71,7 +71,7 @@ def test_extension_says_that_an_earlier_chat_can_be_continued(front: FrontEnd, m
     resumed = front.run("%autogen resume", "resume")
     followed = front.run("%%autogen -c work\nGo on.", "two")
 
-    hint = "An earlier chat of this notebook is stored ('work'): %autogen resume continues it.\n"
+    hint = "An earlier chat of this notebook is stored ('work'): %autogen resume continues it."
     assert (reloaded.text, loaded.text, second.text) == ("", hint, "1")
     assert "The chat work is back: %%autogen -c work continues it." in resumed.text.replace("`", "")
     assert followed.status == "ok", followed.error
