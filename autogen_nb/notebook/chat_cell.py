@@ -331,7 +331,9 @@ class ChatCell:
         log = [event for cell_run in conversation.runs for event in cell_run.log]
         can_change = self._settings.confirm == "always" and policy_file.policy().confirm != "always"
         if can_change and approved_each_block(log) and (offer := self._notebook.tip(OFFER)):
+            # One offer is enough for a cell.
             self._view.note(offer, kind="offer")
+            return
         is_chosen = self._settings.context or "context" in self._settings.options
         if is_chosen or _CONTEXT_OFFER in self._notebook.tips or isinstance(self._stage.person, AbsentPerson):
             return
