@@ -43,7 +43,7 @@ from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import resuming, variable_choice
 from autogen_nb.notebook.asking.person import COPY, OFFER, AbsentPerson, approved_each_block, copy_and_run_again
 from autogen_nb.notebook.chat_folders import remove_empty
-from autogen_nb.notebook.context import context_of, names_in, read_instructions
+from autogen_nb.notebook.context import context_of, read_instructions
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering.chat_html import folded_note
@@ -100,7 +100,7 @@ class ChatCell:
                     self._view.undo = f"%autogen undo --from {number} -c {shlex.quote(chat.name)}"
                     named_model = self._settings.options.get("model")
                     same_model = ("-m", shlex.quote(named_model)) if named_model else ()
-                    self._view.following = " ".join(("%%autogen", "-c", shlex.quote(chat.name), *same_model))
+                    self._view.next_magic = " ".join(("%%autogen", "-c", shlex.quote(chat.name), *same_model))
                     done = await self._converse(chat, cell_run, model)
                 finally:
                     if chat.session.problem:
@@ -207,7 +207,7 @@ class ChatCell:
         if not self._settings.context:
             return ""
         cells = self._notebook.cells()
-        mentioned = names_in([task]) & variable_choice.data_variables(self._notebook.namespace).keys()
+        mentioned = variable_choice.mentioned_variables(task, self._notebook.namespace)
         context = context_of(cells, {*mentioned, *inputs})
         if context.text:
             self._view.add(*folded_note(context.line, context.text.strip(), kind="context"))

@@ -132,7 +132,7 @@ def _values(
     # Commas separate the names of variables.
     start = fragment[: fragment.rfind(",") + 1] if source.endswith("variables") else ""
     taken = {*words, *start.split(",")}
-    values = [(str(choice), "") for choice in action.choices or ()] or SOURCES.get(source, _nothing)(notebook)
+    values = SOURCES[source](notebook) if source else [(str(choice), "") for choice in action.choices or ()]
     # The words of a rule are not quoted.
     quotes = action.nargs != PARSER
     entries = [(f'"{text}"' if quotes and " " in text else text, detail) for text, detail in values]
@@ -152,10 +152,6 @@ def _options(actions: Iterable[Action], used: Collection[str]) -> list[tuple[str
 def _shown(detail: str) -> str:
     # JupyterLab breaks the text at spaces, and shows the lines on top of each other.
     return shortened(detail, _DETAIL).replace(" ", "\u00a0") or " "
-
-
-def _nothing(_: Notebook) -> Entries:
-    return ()
 
 
 def _chats(notebook: Notebook) -> Entries:

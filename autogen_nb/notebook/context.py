@@ -116,7 +116,7 @@ def redacted(text: str) -> str:
     return str(Redactor(secrets).redacted(text))
 
 
-def with_secrets_of(source: str, text: str) -> str:
+def restore_secrets(text: str, source: str) -> str:
     """The text with the keys that `redacted` has replaced in the source; a name of several keys stays."""
     secrets = known_secrets.typed_secrets(source)
     names = list(secrets.values())

@@ -237,7 +237,7 @@ class PlainCellView(PlainView):
 
     def __init__(self, *, remark: str = "") -> None:
         super().__init__(repeats=False, last_line=lambda end: self.ended(end, remark, self.spent()))
-        self.undo = self.following = ""
+        self.undo = self.next_magic = ""
         self.spent: Callable[[], str] = str
         # Not shown, because plain text has no status line.
         self.runs_all: Callable[[], bool] = bool

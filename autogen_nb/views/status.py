@@ -28,7 +28,7 @@ MARK: Mapping[str, str] = {"muted": "", "good": "", "warning": "warning: ", "bad
 class Totals:
     """The sums over a chat's events; cached replies add no tokens and no cost.
 
-    `filled` is the share of the context window that the last request and its reply have filled; None if unknown.
+    `window_share` is the share of the context window that the last request and its reply have filled; None if unknown.
     `incomplete` means that the last answer lacks a part; only the offline model reports this.
     """
 
@@ -40,7 +40,7 @@ class Totals:
     cached_tokens: int = 0
     dollars: float = 0.0
     unpriced: bool = False
-    filled: float | None = None
+    window_share: float | None = None
     incomplete: bool = False
 
     @classmethod
@@ -57,7 +57,7 @@ class Totals:
             case ModelReplied(completion=completion):
                 self.incomplete = completion.finish_reason == INCOMPLETE
                 usage, window = completion.usage, completion.window
-                self.filled = usage.total_tokens / window if usage and window else None
+                self.window_share = usage.total_tokens / window if usage and window else None
                 self.replies += 1
                 self.cached += completion.cached
             case CodeRan(ran=ran):
@@ -84,7 +84,7 @@ class Totals:
             counted(self.blocks, "block run", "blocks run"),
             counted(self.calls, "call", "calls"),
             f"{self.tokens:,} tokens{cached_tokens}" if self.tokens else "",
-            "" if self.filled is None else f"context {max(0.01, self.filled):.0%} full",
+            "" if self.window_share is None else f"context {max(0.01, self.window_share):.0%} full",
             f"cost {self.cost}" if self.cost == "unknown" and self.tokens else "",
             self.cost if self.dollars else "",
         )

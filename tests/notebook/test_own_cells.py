@@ -1,10 +1,12 @@
 """``%autogen fix`` and ``%autogen explain``, for cells of the person's own."""
 
+from pathlib import Path
+
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
+from tests.notebook.scripts import opened, python
 
 FRAME = "import pandas as pd\nframe = pd.DataFrame({'city': ['A', 'B', 'A'], 'sum': ['1', '2', 'x'], 'n': [1, 2, 3]})"
 ARRAY = "import numpy as np\nx = np.arange(6).reshape(2, 3)\ny = np.ones(2)"
@@ -133,6 +135,18 @@ def test_a_command_that_was_stopped_leaves_no_chat(fresh: FrontEnd) -> None:
 
     assert "Stopped" in run.error
     assert "fix" not in fresh.run("%autogen chats", "chats").text
+
+
+def test_an_earlier_chat_of_the_same_cell_number_is_no_news(tmp_path: Path, model: FakeOpenAI) -> None:
+    texts = []
+    for _ in range(2):
+        model.add("It divides.\n\nTERMINATE")
+        with opened(tmp_path, model) as notebook:
+            notebook.run("1 / 0", "broken")
+            texts.append(notebook.run("%autogen explain", "explain").text)
+
+    assert ["It divides." in text for text in texts] == [True, True]
+    assert "restarted" not in texts[1]
 
 
 def test_explain_sends_the_last_cell(notebook: FrontEnd, model: FakeOpenAI) -> None:

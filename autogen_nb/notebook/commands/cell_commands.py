@@ -5,7 +5,8 @@ they are.
 """
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, count
 from tempfile import TemporaryDirectory
 from types import FunctionType, ModuleType
@@ -16,7 +17,7 @@ from autogen_nb.events import CodeAsked, CodeRan, Recorded
 from autogen_nb.kernels.transfer.pickles import TooLarge, dump
 from autogen_nb.notebook.asking.person import APPLY
 from autogen_nb.notebook.commands.command import CommandContext, argument, command
-from autogen_nb.notebook.context import Cell, names_in, redacted, with_secrets_of
+from autogen_nb.notebook.context import Cell, names_in, redacted, restore_secrets
 from autogen_nb.notebook.conversations import CellRun
 from autogen_nb.notebook.rendering.chat_html import difference, folded_note
 from autogen_nb.notebook.variable_choice import data_variables, quoted
@@ -58,6 +59,7 @@ The {what}:
 Answer for a colleague who knows the data but not the code. If you need to, for example to look at a chart, run parts \
 of the cell on the copies of my variables in your kernel. Do not mend or extend the cell."""
 _IMPORTS = "\nMy notebook has these imports: {}.\n"
+_NOT_COPIED = "\nThese variables of mine cannot be copied: {}.\n"
 _MODEL = argument("-m", "--model", metavar="MODEL", help="the model; by default that of cells", completes="models")
 
 
@@ -72,9 +74,9 @@ async def fix(context: CommandContext, *, apply: bool, model: str | None) -> Non
     if cell is None:
         raise ConfigError("no cell of this notebook has failed: run the cell, and then %autogen fix")
     uses = _uses(cell.source, context.notebook.namespace)
-    task = _FIX.format(source=cell.source, error=cell.error, imports=uses.words)
+    task = _FIX.format(source=cell.source, error=cell.error, imports=uses.text)
     run = await _run(context, "fix", cell, task, uses, model)
-    mended = with_secrets_of(cell.source, _last_block(run.log))
+    mended = restore_secrets(_last_block(run.log), cell.source)
     mended = _without_imports(mended, context.notebook.namespace, cell.source)
     with context.stage() as stage:
         if not mended:
@@ -97,19 +99,22 @@ async def explain(context: CommandContext, *, model: str | None) -> None:
     cell = cells[-1]
     uses = _uses(cell.source, context.notebook.namespace)
     what, output = ("error", cell.error) if cell.error else ("result", cell.output or "(no text; perhaps a chart)")
-    task = _EXPLAIN.format(source=cell.source, what=what, output=output, imports=uses.words)
+    task = _EXPLAIN.format(source=cell.source, what=what, output=output, imports=uses.text)
     await _run(context, "explain", cell, task, uses, model)
 
 
+@dataclass(frozen=True, slots=True)
 class _Uses:
-    """What a cell uses of the notebook: imports as statements, values to copy, and values that cannot be copied."""
+    """What a cell uses of the notebook: imports as statements, and variables that can and cannot be copied."""
 
-    def __init__(self, imports: Iterable[str], values: Mapping[str, Any]) -> None:
-        self.copied = [name for name in values if _is_copyable(name, values)]
-        listed = ", ".join(f"`{each}`" for each in imports)
-        self.words = _IMPORTS.format(listed) if listed else ""
-        if others := [name for name in values if name not in self.copied]:
-            self.words += f"\nThese variables of mine cannot be copied: {quoted(others)}.\n"
+    imports: Sequence[str]
+    copied: Sequence[str]
+    not_copied: Sequence[str]
+
+    @property
+    def text(self) -> str:
+        imports = _IMPORTS.format(quoted(self.imports)) if self.imports else ""
+        return imports + (_NOT_COPIED.format(quoted(self.not_copied)) if self.not_copied else "")
 
 
 def _uses(source: str, namespace: Mapping[str, Any]) -> _Uses:
@@ -125,7 +130,8 @@ def _uses(source: str, namespace: Mapping[str, Any]) -> _Uses:
             waiting += sorted(used - {*waiting})
         elif name in data:
             values[name] = value
-    return _Uses(imports, values)
+    copied = [name for name in values if _is_copyable(name, values)]
+    return _Uses(imports, copied, [name for name in values if name not in copied])
 
 
 def _import_of(name: str, value: Any) -> str:
@@ -170,7 +176,7 @@ async def _run(context: CommandContext, verb: str, cell: Cell, task: str, uses: 
     # The task names all variables of the cell, and needs no question about the others.
     chat = conversations.named(name)
     chat.declined_variables.update(data_variables(context.notebook.namespace))
-    options: dict[str, Any] = {"chat": name, "inputs": uses.copied, "model": model, "context": False}
+    options: dict[str, Any] = {"chat": name, "new": True, "inputs": uses.copied, "model": model, "context": False}
     settings = Settings.from_options(task, "%autogen: ", **options)
     try:
         await context.run_cell(settings, "")

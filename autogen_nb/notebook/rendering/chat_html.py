@@ -196,13 +196,13 @@ def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str
     return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind}}
 
 
-def end_buttons(show: Show | Literal[""], code: str = "", undo: str = "", following: str = "") -> str:
+def end_buttons(show: Show | Literal[""], code: str = "", undo: str = "", next_magic: str = "") -> str:
     """Returns a script that adds buttons and a field, which work only in a trusted notebook.
 
     They select what the cell shows, copy `code` into a new cell, and run `undo` in a new cell. The field asks the next
-    question in a new cell with the first line `following`.
+    question in a new cell with the first line `next_magic`.
     """
-    data = f'data-show="{show}" data-code="{escape(code)}" data-undo="{escape(undo)}" data-next="{escape(following)}"'
+    data = f'data-show="{show}" data-code="{escape(code)}" data-undo="{escape(undo)}" data-next="{escape(next_magic)}"'
     return f"<span {data}></span><script>{script('show.js')}</script>"
 
 

@@ -113,7 +113,7 @@ class NotebookView(FootedView):
         self._log: list[Recorded] = []
         self._ended = False
         # The command that takes back this cell's run; "" without a button.
-        self.undo = self.following = ""
+        self.undo = self.next_magic = ""
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912, PLR0915  # one case for each event
         self._totals.count(event)
@@ -393,7 +393,7 @@ class NotebookView(FootedView):
             self._slots.fold(self._last_message.slot, self._work)
         # Without code, all modes show the same outputs, so no buttons select the mode.
         mode: Show | Literal[""] = self._mode if self._totals.blocks else ""
-        buttons = chat_html.end_buttons(mode, self._code(), self.undo, self.following) if mode or self.undo else ""
+        buttons = chat_html.end_buttons(mode, self._code(), self.undo, self.next_magic) if mode or self.undo else ""
         self.add(*chat_html.bundle(chat_html.line(text, after=buttons), text, kind="end"))
 
     def _code(self) -> str:
