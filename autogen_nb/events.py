@@ -119,7 +119,8 @@ class HumanInputAsked:
 
     `terminated` is True if the agent's termination condition is met. `choices` are proposed answers. `then` is the
     approval question that follows an empty answer, if the chat can predict this question; one panel shows both.
-    `by_tool` is True if a model asks through a tool; the model continues if nobody answers.
+    `by_tool` is True if a model asks through a tool; the model continues if nobody answers. `draft` is a text that the
+    person approves, with an empty answer, or edits.
     """
 
     agent: str
@@ -130,6 +131,7 @@ class HumanInputAsked:
     choices: tuple[str, ...] = ()
     then: "ApprovalAsked | None" = None
     by_tool: bool = False
+    draft: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,7 @@ class Settings(Configurable):
     context = Bool(False, help="whether the assistant sees the cells above, with short outputs [no]").tag(
         config=True, flags=("--context",)
     )
+    plan = Bool(False, help="first a plan, which you approve or edit; code runs afterwards").tag(flags=("--plan",))
     answer = Unicode("", help="the variable for the text of the final answer").tag(
         flags=("-a", "--answer"), metavar="NAME", check=_one_name, team=True
     )
@@ -246,7 +247,7 @@ class Settings(Configurable):
 
     def for_resume(self, chat: str) -> "Settings":
         """The options to resume a run from its session, without `inputs`, which the session has stored."""
-        flow = {name: getattr(self, name) for name in ("confirm", "human_input", "max_turns", "ask_person")}
+        flow = {name: getattr(self, name) for name in ("confirm", "human_input", "max_turns", "ask_person", "plan")}
         return self.with_options(**flow, every_block=self.every_block, chat=chat, new=False, template=False, inputs=[])
 
     def for_cell(self, cell: "Settings", *, attended: bool, sandboxed: bool = False) -> "Settings":
@@ -318,7 +319,7 @@ class Settings(Configurable):
     @property
     def chat_flow(self) -> tuple[object, ...]:
         """The values that must be the same when a chat resumes from its log."""
-        return self.confirm, self.human_input, self.max_turns, self.pictures, bool(self.ask_person)
+        return self.confirm, self.human_input, self.max_turns, self.plan, self.pictures, bool(self.ask_person)
 
     @property
     def kernel_options(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
+from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.core.policy.rules import Rule, proposed_rules
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import EffectJudged
@@ -43,9 +44,23 @@ class TerminalHuman:
         self._announce()
         if question.choices:
             IOStream.get_default().print(f"\n{_numbered(question.choices)}\n")
+        if question.draft:
+            return HumanInputGiven(self._reviewed(question), by="terminal")
         # A model's question may contain control characters.
         text = read_line(f"{visible(question.prompt)} " if question.by_tool else question.prompt)
         return HumanInputGiven(_choice(text, question.choices) or text, by="terminal")
+
+    def _reviewed(self, question: HumanInputAsked) -> str:
+        while True:
+            match read_line(f"{question.prompt} [y]es, [e]dit, s[t]op: ").strip().lower():
+                case "y" | "yes":
+                    return ""
+                case "e" | "edit" if (text := _edit(CodeBlock("text", question.draft), self._terminal)) is not None:
+                    return text
+                case "t" | "stop":
+                    return EXIT
+                case _:
+                    continue
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
         self._announce()
@@ -140,9 +155,10 @@ def _approval_text(question: ApprovalAsked) -> str:
 def _edit(block: CodeBlock, terminal: Path | None) -> str | None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor or not (terminal or sys.stdin.isatty()):
-        first = read_line(f"The new code, ended by a line with only {_LAST_LINE!r}:\n")
+        what = "text" if block.language == "text" else "code"
+        first = read_line(f"The new {what}, ended by a line with only {_LAST_LINE!r}:\n")
         return "" if first == _LAST_LINE else "\n".join((first, *iter(lambda: read_line(""), _LAST_LINE)))
-    suffix = ".py" if block.language == "python" else ".sh"
+    suffix = {"python": ".py", "text": ".txt"}.get(block.language, ".sh")
     with tempfile.TemporaryDirectory(prefix="autogen_nb-") as folder:
         file = Path(folder, f"block{suffix}")
         file.write_text(block.code + "\n", encoding="utf-8")

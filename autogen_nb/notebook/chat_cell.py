@@ -25,6 +25,7 @@ from autogen_nb.errors import (
     AnswerIncomplete,
     BudgetReached,
     ChatUnfinished,
+    ConfigError,
     ContentFiltered,
     ContextTooLong,
     ExecutionError,
@@ -58,6 +59,11 @@ _DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext
 _OUTSIDE = "The computations of the agent's code on the Dask cluster {} run outside of the sandbox."
 _CONTEXT_OFFER = "`--context` shows the cells above to the assistant, too."
 _NO_INSTRUCTIONS = "There are no instructions of the project any more."
+_PLAN = (
+    "\n\nBefore any code, answer with your plan: a short numbered list of steps, without a code block. Then wait: I "
+    "approve the plan or change it."
+)
+_NOBODY_FOR_PLAN = "a plan needs a person who approves it, and nobody can answer here: run the cell without --plan"
 _WAY_OUT = "`%autogen model` shows and changes the server."
 
 
@@ -72,6 +78,8 @@ class ChatCell:
         self._reply_begun = False
 
     async def run(self) -> ChatResult:
+        if self._settings.plan and isinstance(self._stage.person, AbsentPerson):
+            raise ConfigError(_NOBODY_FOR_PLAN)
         task = self._notebook.task(self._settings)
         inputs = variable_choice.named_variables(self._settings.inputs, self._notebook.namespace, "--input")
         with closing(self._view), heartbeat(self._view.tick) if self._stage.waits == "async" else nullcontext():
@@ -246,6 +254,7 @@ class ChatCell:
         message = f"{task}{self._cells_above(task, inputs)}" + variables_text(
             [describe(name, value, share=self._settings.share) for name, value in inputs.items()]
         )
+        message += _PLAN if self._settings.plan else ""
         return chat.begin(self._stage.origin, task, message, self._settings)
 
     async def _take_back_earlier(self, chat: NotebookConversation, task: str) -> None:
@@ -296,7 +305,7 @@ class ChatCell:
         chat = TwoAgentChat(
             user,
             assistant,
-            ChatOptions(cell_run.message, clear_history=False),
+            ChatOptions(cell_run.message, clear_history=False, plan=self._settings.plan),
             waits=self._stage.waits,
             human=self._stage.approver(None if user.code is None else user.code.scope),
             log=cell_run.log,

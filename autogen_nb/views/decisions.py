@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypeAlias, assert_never
 
+from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.core.policy.rules import parse
 from autogen_nb.effects import ENDED, EffectJudged
 from autogen_nb.errors import ConfigError
@@ -72,7 +73,9 @@ def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str 
             # The same click answered the approval question `then`, and a later line shows that answer.
             if not text and isinstance(question, HumanInputAsked) and question.then is not None:
                 return ""
-            what = {"": "Continued without words", "exit": "Ended the chat"}.get(text, "Answered")
+            is_plan = isinstance(question, HumanInputAsked) and question.draft
+            what, empty = ("Plan edited", "Plan approved") if is_plan else ("Answered", "Continued without words")
+            what = {"": empty, EXIT: "Ended the chat"}.get(text, what)
         case EffectJudged():
             return effects_text([(answer, question if isinstance(question, EffectAsked) else None)], clock)
         case CodeInputGiven():

@@ -47,6 +47,17 @@ def test_an_input_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
         typing(monkeypatch).input(HumanInputAsked("user", "assistant", "Your words: "))
 
 
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [(["y"], ""), (["x", "e", "1. Tell.", "2. End.", "."], "1. Tell.\n2. End."), (["t"], "exit")],
+    ids=["yes", "edit", "stop"],
+)
+def test_plan_is_approved_or_written_anew(monkeypatch: pytest.MonkeyPatch, lines: list[str], text: str) -> None:
+    question = HumanInputAsked("user", "assistant", "Carry out this plan?", draft="1. Look.")
+
+    assert typing(monkeypatch, *lines).input(question).text == text
+
+
 class _Tty(io.StringIO):
     def isatty(self) -> bool:
         return True

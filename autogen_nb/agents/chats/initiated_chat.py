@@ -85,6 +85,7 @@ class ChatOptions:
     carryover: str | Sequence[Any] | None = None
     context: Mapping[str, Any] = field(default_factory=dict)
     cache: Any = None
+    plan: bool = False
 
     def __post_init__(self) -> None:
         if self.cache is not None and not hasattr(self.cache, "get"):
@@ -147,6 +148,7 @@ class TwoAgentChat(QuestionHandler):
             other.spec(),
             opening=self._opening(),
             max_turns=self.options.max_turns,
+            plan=self.options.plan,
             state=state,
             summarise="ask" if asks else "no",
         )

@@ -2,12 +2,17 @@
 
 The initiator sends the first message. The agents answer each other until one of them has no reply, or until the
 initiator has received `max_turns` replies.
+
+With `plan`, the recipient's first reply without calls is a plan, and a person approves or edits it in place of the
+initiator's reply.
 """
 
 from collections.abc import Set as AbstractSet
 from typing import Literal, TypeAlias
 
-from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Stop, ask, reply
+from autogen_nb.core.chats.human_input import EXIT
+from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Reply, Stop, ask, reply
+from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.events import (
     Called,
     ChatStarted,
@@ -26,6 +31,10 @@ Opening: TypeAlias = Message | Literal["ask", "person"]
 WantsReply: TypeAlias = bool | None
 """True if the recipient must reply, False if it must not; with None, the recipient decides."""
 
+_PLAN_QUESTION = "Carry out this plan?"
+_APPROVED = "I approve the plan. Carry it out."
+_EDITED = "I changed the plan. Carry out this one:\n\n{}"
+
 
 def two_agent_chat(
     initiator: AgentSpec,
@@ -33,12 +42,13 @@ def two_agent_chat(
     *,
     opening: Opening,
     max_turns: int | None = None,
+    plan: bool = False,
     state: ConversationState | None = None,
     summarise: Literal["ask", "no"] = "no",
 ) -> Flow:
     state = state or ConversationState()
     yield ChatStarted(initiator.name, recipient.name)
-    end = yield from _exchange(state, initiator, recipient, opening, max_turns)
+    end = yield from _exchange(state, initiator, recipient, opening, max_turns, plan=plan)
     if summarise == "ask":
         yield from ask(SummaryAsked(initiator.name, recipient.name), SummaryGiven)
     yield Ended(end.reason, end.detail)
@@ -89,7 +99,13 @@ def arrive(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, me
 
 
 def _exchange(
-    state: ConversationState, initiator: AgentSpec, recipient: AgentSpec, opening: Opening, max_turns: int | None
+    state: ConversationState,
+    initiator: AgentSpec,
+    recipient: AgentSpec,
+    opening: Opening,
+    max_turns: int | None,
+    *,
+    plan: bool,
 ) -> Asking[Stop]:
     limit_reached = Stop("max_turns").with_detail(recipient.name)
     message = yield from _opening(opening, initiator, recipient)
@@ -100,12 +116,26 @@ def _exchange(
             return Stop("answered").with_detail(listener.name)
         if speaker is recipient and turns == max_turns:
             return limit_reached
-        outcome = yield from reply(state, listener, speaker.name)
+        if plan and speaker is recipient and not message.calls:
+            plan = False
+            outcome = yield from _review(initiator, recipient, message)
+        else:
+            outcome = yield from reply(state, listener, speaker.name)
         if isinstance(outcome, Stop):
             return outcome.with_detail(listener.name)
         message = outcome.message
         speaker, listener = listener, speaker
         turns += speaker is initiator
+
+
+def _review(initiator: AgentSpec, recipient: AgentSpec, plan: Message) -> Asking[Reply | Stop]:
+    draft = without(END_WORD, plan.text)
+    question = HumanInputAsked(initiator.name, recipient.name, _PLAN_QUESTION, empty_means="send", draft=draft)
+    text = (yield from ask(question, HumanInputGiven)).text
+    if text == EXIT:
+        return Stop("exit")
+    is_approved = text.strip() in ("", draft)
+    return Reply(Message(_APPROVED if is_approved else _EDITED.format(text.strip()), role="user"))
 
 
 def _opening(opening: Opening, initiator: AgentSpec, recipient: AgentSpec) -> Asking[Message]:

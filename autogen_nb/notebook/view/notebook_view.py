@@ -100,7 +100,7 @@ class NotebookView(FootedView):
         self._replied: ModelReplied | None = None
         self._notes: set[str] = set()
         self._next_repeats = False
-        """True if the next message tells the model about outputs, or a skipped block, that the cell already shows."""
+        """True if the cell already shows what the next message says: outputs, a skip, or an approved plan."""
         self._running = ""
         self._blocks: tuple[CodeBlock, ...] = ()
         self.last_question: PersonAsked | None = None
@@ -350,7 +350,11 @@ class NotebookView(FootedView):
             self._status_since = self._run_since
             return
         self._status = ""
-        self._next_repeats = isinstance(answer, ApprovalGiven) and answer.decision == "skip"
+        match answer, question:
+            case HumanInputGiven(text=""), HumanInputAsked(draft=draft):
+                self._next_repeats = bool(draft)
+            case _:
+                self._next_repeats = isinstance(answer, ApprovalGiven) and answer.decision == "skip"
 
     def _show_judged(self, answer: EffectJudged, question: EffectAsked | None, clock: str) -> None:
         slot, judged = self._decision_output or (self.next_slot(), [])

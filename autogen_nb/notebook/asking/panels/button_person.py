@@ -25,6 +25,7 @@ from autogen_nb.notebook.asking.panels.question_panels import (
     EffectQuestions,
     MessageOrCodePanel,
     MessagePanel,
+    PlanPanel,
 )
 from autogen_nb.notebook.asking.person import Choice, ChoiceButton, ModelForm
 from autogen_nb.notebook.view.notebook_view import NotebookView
@@ -57,7 +58,7 @@ class ButtonPerson:
     async def input(self, question: HumanInputAsked) -> HumanInputGiven:
         """Asks for a message; if the person decides about the code instead, `approve` returns the decision."""
         if question.then is None:
-            return await self._ask(MessagePanel(question))  # type: ignore[no-any-return]  # panels answer with Any
+            return await self._ask((PlanPanel if question.draft else MessagePanel)(question))  # type: ignore[no-any-return]  # panels answer with Any
         answer = await self._ask(MessageOrCodePanel(question.peer, question.then))
         if isinstance(answer, ApprovalGiven):
             self._decision = question.then, answer

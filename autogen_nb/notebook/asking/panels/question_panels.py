@@ -217,6 +217,29 @@ class ApprovalPanel(DecisionPanel):
         )
 
 
+class PlanPanel(DecisionPanel):
+    def __init__(self, question: HumanInputAsked) -> None:
+        self._plan = question.draft
+        super().__init__(question.prompt, "", (), dangerous=False)
+
+    def _choices(self) -> widgets.Button:
+        hint = "The assistant begins with the first step"
+        approve = self.button("Carry out", lambda: self._say(""), hint=hint, style="primary")
+        edit = self.button("Edit", self._edit, hint="Change the plan first")
+        leave = self.button("Exit", lambda: self._say(EXIT), hint="Run no code, and end the chat")
+        self.show(panel.row(approve, edit, leave))
+        return approve
+
+    def _edit(self) -> None:
+        area = panel.editor("The plan", self._plan)
+        hint = "The assistant gets this plan instead of its own"
+        approve = self.button("Carry out edited", lambda: self._say(area.value), hint=hint, style="primary")
+        self._show_form(area, area, panel.row(approve, self._back("Leave the plan as it was")))
+
+    def _say(self, text: str) -> None:
+        self.answer(HumanInputGiven(text, by=YOU))
+
+
 class MessageOrCodePanel(ApprovalPanel):
     def __init__(self, peer: str, approval: ApprovalAsked) -> None:
         self._area = panel.area(f"Your message to {peer} instead", rows=3)
