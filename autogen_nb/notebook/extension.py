@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from autogen_nb.notebook.conversations import Conversations, NotebookConversation
     from autogen_nb.notebook.magic_handler import MagicHandler
 
+_FIX_HINT = "`%autogen fix` mends a copy of this cell; `%autogen explain` explains it."
 _NO_DATA = "a {} cannot be copied here; ask the agent to make numbers, text or a table from it."
 _SECONDS_FOR_HINT = 1
 _SWITCH = 0.0005
@@ -164,7 +165,6 @@ class Extension:
         for hint in (
             self._earlier_hint(),
             loop_hint(result),
-            fix_hint(result) if result is not None and not result.success else "",
             "" if self._handler is None else name_hint(result, self._handler.conversations),
         ):
             if hint and hint not in self._hints:
@@ -172,6 +172,22 @@ class Extension:
                 # IPython's history would keep printed text as the cell's output.
                 publisher: Any = self._shell.display_pub
                 publisher.publish(data={"text/plain": hint})
+        if result is not None and not result.success and is_own_error(result):
+            self._offer_fix(result.execution_count)
+
+    def _offer_fix(self, number: int) -> None:
+        """Shows once how to have a failed cell mended; where buttons are possible, each failed cell has buttons."""
+        from autogen_nb.notebook.rendering import chat_html
+        from autogen_nb.notebook.view.notebook_view import shows_only_text
+
+        text, buttons = "" if _FIX_HINT in self._hints else _FIX_HINT, ""
+        self._hints.add(_FIX_HINT)
+        if not shows_only_text(self._shell):
+            commands = [chat_html.CellButton(name, f"%autogen {name} {number}") for name in ("fix", "explain")]
+            buttons = chat_html.end_buttons("", commands)
+        if text or buttons:
+            publisher: Any = self._shell.display_pub
+            publisher.publish(*chat_html.bundle(chat_html.line(text, after=buttons), text, kind="offer"))
 
 
 def begin_first_kernel(cwd: Path, defaults: Settings) -> "BlockExecutor | None":
@@ -220,13 +236,11 @@ async def _find_variable(chats: "Conversations", name: str) -> "tuple[NotebookCo
     raise LookupError(name)
 
 
-def fix_hint(result: Any) -> str:
-    """Returns how to have a cell of the person's own mended, after an error; "" for a cell of this package."""
+def is_own_error(result: Any) -> bool:
+    """Returns whether the person's own code failed, and not a cell of this package."""
     error = result.error_before_exec or result.error_in_exec
     is_own = not str(getattr(result.info, "raw_cell", "")).lstrip().startswith(("%autogen", "%%autogen"))
-    if not is_own or not isinstance(error, Exception) or isinstance(error, AutogenError):
-        return ""
-    return "`%autogen fix` mends a copy of this cell; `%autogen explain` explains it."
+    return is_own and isinstance(error, Exception) and not isinstance(error, AutogenError)
 
 
 def loop_hint(result: Any) -> str:

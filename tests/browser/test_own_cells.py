@@ -13,12 +13,14 @@ MENDED = BROKEN.replace("sales['amount'].astype(float)", "pd.to_numeric(sales['a
 def test_fix_shows_the_difference_and_puts_the_new_cell_below(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     notebook.page.set_viewport_size({"width": 1300, "height": 900})
     fake.add(code(f"import pandas as pd\n{MENDED}"), "One `amount` is text.\n\nTERMINATE", "It adds.\n\nTERMINATE")
-    notebook.create(connected(fake), SETUP, BROKEN, "%autogen fix")
-    for number in range(3):
+    notebook.create(connected(fake), SETUP, BROKEN)
+    for number in (0, 1, 2, 2):
         notebook.run_cell(number)
         notebook.await_idle()
-    expect(notebook.output(2)).to_contain_text("%autogen fix")
-    notebook.run_cell(3)
+    expect(notebook.output(2)).not_to_contain_text("%autogen fix")
+    notebook.screenshot("fix-buttons", 2)
+    notebook.output(2).get_by_role("button", name="fix").click()
+    expect(notebook.cell(3).locator(".cm-content")).to_have_text("%autogen fix 4")
     notebook.click(3, "Run")
     expect(notebook.button(3, "Put the new cell below")).to_be_visible()
     misfits = []

@@ -153,9 +153,12 @@ def test_explain_sends_the_last_cell(notebook: FrontEnd, model: FakeOpenAI) -> N
     model.add("It adds.\n\nTERMINATE", "It divides.\n\nTERMINATE")
     notebook.run("values = [1, 2]\nprint(sum(values))", "cell")
     explained = notebook.run("%autogen explain", "explain")
-    notebook.run("1 / 0", "broken")
-    notebook.run("%autogen explain", "again")
+    broken = notebook.run("1 / 0", "broken")
+    notebook.run("2 + 2", "later")
+    notebook.run(f"%autogen explain {(broken.reply or {})['execution_count']}", "again")
+    missing = notebook.run("%autogen explain 999", "missing")
 
+    assert "no cell [999] of this notebook has run" in missing.error
     result, error = (str(each.body["messages"][1]["content"]) for each in model.requests)
     assert "It adds." in explained.text
     assert "print(sum(values))" in result

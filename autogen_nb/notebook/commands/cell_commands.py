@@ -60,19 +60,18 @@ Answer for a colleague who knows the data but not the code. If you need to, for 
 of the cell on the copies of my variables in your kernel. Do not mend or extend the cell."""
 _IMPORTS = "\nMy notebook has these imports: {}.\n"
 _NOT_COPIED = "\nThese variables of mine cannot be copied: {}.\n"
+_CELL = argument("number", nargs="?", type=int, metavar="NUMBER", help="the cell's execution count")
 _MODEL = argument("-m", "--model", metavar="MODEL", help="the model; by default that of cells", completes="models")
 
 
 @command(
-    "mends the last cell that failed, on copies of its variables, and shows the difference",
+    "mends a cell that failed, by default the last one, on copies of its variables, and shows the difference",
+    _CELL,
     argument("--apply", action="store_true", help="puts the new cell below without a question"),
     _MODEL,
 )
-async def fix(context: CommandContext, *, apply: bool, model: str | None) -> None:
-    cells = context.notebook.cells()
-    cell = next((cell for cell in reversed(cells) if cell.error), None)
-    if cell is None:
-        raise ConfigError("no cell of this notebook has failed: run the cell, and then %autogen fix")
+async def fix(context: CommandContext, number: int | None, *, apply: bool, model: str | None) -> None:
+    cell = _last([cell for cell in context.notebook.cells() if cell.error], number, "failed", "fix")
     uses = _uses(cell.source, context.notebook.namespace)
     task = _FIX.format(source=cell.source, error=cell.error, imports=uses.text)
     run = await _run(context, "fix", cell, task, uses, model)
@@ -91,16 +90,21 @@ async def fix(context: CommandContext, *, apply: bool, model: str | None) -> Non
             stage.view.note("The notebook has no new cell.", kind="decision")
 
 
-@command("explains the last cell: its code, and its result or error", _MODEL)
-async def explain(context: CommandContext, *, model: str | None) -> None:
-    cells = context.notebook.cells()
-    if not cells:
-        raise ConfigError("no cell of this notebook has run: run the cell, and then %autogen explain")
-    cell = cells[-1]
+@command("explains a cell, by default the last one: its code, and its result or error", _CELL, _MODEL)
+async def explain(context: CommandContext, number: int | None, *, model: str | None) -> None:
+    cell = _last(context.notebook.cells(), number, "run", "explain")
     uses = _uses(cell.source, context.notebook.namespace)
     what, output = ("error", cell.error) if cell.error else ("result", cell.output or "(no text; perhaps a chart)")
     task = _EXPLAIN.format(source=cell.source, what=what, output=output, imports=uses.text)
     await _run(context, "explain", cell, task, uses, model)
+
+
+def _last(cells: Sequence[Cell], number: int | None, done: str, command_name: str) -> Cell:
+    found = [cell for cell in cells if number in (None, cell.number)]
+    if not found:
+        which = "no cell of this notebook" if number is None else f"no cell [{number}] of this notebook"
+        raise ConfigError(f"{which} has {done}: run the cell, and then %autogen {command_name}")
+    return found[-1]
 
 
 @dataclass(frozen=True, slots=True)

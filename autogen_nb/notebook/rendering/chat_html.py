@@ -1,6 +1,7 @@
 """HTML for messages, lines, code, tables and buttons, with inline styles."""
 
 import ast
+import json
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -9,7 +10,7 @@ from functools import cache
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -196,13 +197,21 @@ def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str
     return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind}}
 
 
-def end_buttons(show: Show | Literal[""], code: str = "", undo: str = "", next_magic: str = "") -> str:
+class CellButton(NamedTuple):
+    """A button that puts `text` into a new cell below, and runs the cell if `runs`."""
+
+    label: str
+    text: str
+    runs: bool = True
+
+
+def end_buttons(show: Show | Literal[""], buttons: Sequence[CellButton], next_magic: str = "") -> str:
     """Returns a script that adds buttons and a field, which work only in a trusted notebook.
 
-    They select what the cell shows, copy `code` into a new cell, and run `undo` in a new cell. The field asks the next
-    question in a new cell with the first line `next_magic`.
+    With `show`, buttons select what the cell shows. The field asks the next question in a new cell with the first line
+    `next_magic`.
     """
-    data = f'data-show="{show}" data-code="{escape(code)}" data-undo="{escape(undo)}" data-next="{escape(next_magic)}"'
+    data = f'data-show="{show}" data-buttons="{escape(json.dumps(buttons))}" data-next="{escape(next_magic)}"'
     return f"<span {data}></span><script>{script('show.js')}</script>"
 
 

@@ -1,5 +1,5 @@
-// Adds buttons to a cell's last line: they select what the cell shows, copy the code to a new cell, and undo the cell;
-// and below it a field for the next question, which runs in a new cell.
+// Adds buttons to a line: they select what the cell shows, and put text such as a command into a new cell; and below it
+// a field for the next question, which runs in a new cell.
 // A page that runs no scripts has no buttons.
 (() => {
   const script = document.currentScript, area = script.closest(".jp-OutputArea");
@@ -42,7 +42,7 @@
     });
   };
   const addCommand = (label, text, ...more) => {
-    commands.append(" \u00b7");
+    if (switcher.previousSibling || commands.hasChildNodes()) commands.append(" \u00b7");
     const button = add(label, commands);
     button.style.textDecoration = "underline";
     setCommand(button, text, ...more);
@@ -63,13 +63,12 @@
     };
     switcher.parentElement.append(field, run);
   };
-  const { show, code, undo, next } = switcher.dataset;
+  const { show, buttons, next } = switcher.dataset;
   if (show) switcher.append(" \u00b7 show");
   const modes = show ? ["answer", "results", "code", "all"].map((text) => add(text)) : [];
   for (const button of modes) button.onclick = () => select(button.textContent);
   switcher.append(commands);
-  if (code) addCommand("copy the code to a new cell", code);
-  if (undo) addCommand("undo", undo, "notebook:run-cell");
+  for (const [label, text, runs] of JSON.parse(buttons)) addCommand(label, text, ...(runs ? ["notebook:run-cell"] : []));
   if (next) addField(next);
   if (show) select(show);
 })();

@@ -397,7 +397,9 @@ class NotebookView(FootedView):
             self._slots.fold(self._last_message.slot, self._work)
         # Without code, all modes show the same outputs, so no buttons select the mode.
         mode: Show | Literal[""] = self._mode if self._totals.blocks else ""
-        buttons = chat_html.end_buttons(mode, self._code(), self.undo, self.next_magic) if mode or self.undo else ""
+        copied, undo = ("copy the code to a new cell", self._code(), False), ("undo", self.undo)
+        chosen = [chat_html.CellButton(*button) for button in (copied, undo) if button[1]]
+        buttons = chat_html.end_buttons(mode, chosen, self.next_magic) if mode or self.undo else ""
         self.add(*chat_html.bundle(chat_html.line(text, after=buttons), text, kind="end"))
 
     def _code(self) -> str:
