@@ -109,7 +109,9 @@ class BlockExecutor:
         self._in_kernel = in_kernel
         self._no_kernel = "" if in_kernel else "the executor runs each block as a program"
         self.notice = ""
-        """A sentence that the model reads with the result of the next block."""
+        """A sentence that the model reads with the result of the block that runs, or of the next one."""
+        self.words: list[str] = []
+        """What the person has said since the last result; the model reads it with the next one."""
         self.find_variable: FindVariable | None = None
         # The note about a missing kernel or Python: None before the first block, "" once a run has reported it.
         self._limitation = None if in_kernel else ""
@@ -184,8 +186,7 @@ class BlockExecutor:
         }
         async with self._turn:
             await self._prepare()
-        ran, code, notes, changes, tail, missing = 0, 0, [self.notice], list[str](), "", ""
-        self.notice = ""
+        ran, code, notes, changes, tail, missing = 0, 0, list[str](), list[str](), "", ""
 
         def emit_and_note(output: Output) -> Awaitable[object] | None:
             nonlocal tail, missing
@@ -218,7 +219,10 @@ class BlockExecutor:
                 ran, code = ran - 1, 0
             if code:
                 break
-        notes.append(shorter_name_hint(tail, self.cwd))
+        # Words arrive from another thread.
+        added = [f"The user adds: {self.words.pop(0)}" for _ in range(len(self.words))]
+        notes = [self.notice, *notes, *added, shorter_name_hint(tail, self.cwd)]
+        self.notice = ""
         return RunEnded(code, ran, " ".join(filter(None, notes)), ", ".join(filter(None, changes)))
 
     async def _finds(self, name: str, notes: list[str]) -> bool:

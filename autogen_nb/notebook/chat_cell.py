@@ -64,6 +64,7 @@ _PLAN = (
     "approve the plan or change it."
 )
 _NOBODY_FOR_PLAN = "a plan needs a person who approves it, and nobody can answer here: run the cell without --plan"
+_UNREAD = "The chat ended before the assistant read your words: {}"
 _WAY_OUT = "`%autogen model` shows and changes the server."
 
 
@@ -111,6 +112,9 @@ class ChatCell:
                     self._view.next_magic = " ".join(("%%autogen", "-c", shlex.quote(chat.name), *same_model))
                     done = await self._converse(chat, cell_run, model)
                 finally:
+                    unread, chat.executor.words = chat.executor.words, []
+                    if unread:
+                        self._view.note(_UNREAD.format("; ".join(map(in_words.shortened, unread))), tone="warning")
                     if chat.session.problem:
                         self._view.note(f"The rest of this chat is not stored: {chat.session.problem}.", tone="warning")
                         chat.session.problem = ""

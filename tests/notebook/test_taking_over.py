@@ -64,6 +64,25 @@ def test_output_goes_on_in_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenA
     assert shown.about("status") == []
 
 
+def test_words_said_while_a_block_runs_reach_the_model_with_its_result(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python(WAITS), {"content": "Fine.", "delay": 0.5}, "Never.")
+    chat = fresh.start("%%autogen --confirm never\nGo.", "chat")
+    runs(fresh, chat)
+    said = fresh.run("%autogen say it's in euros, not dollars", "say")
+    was_running = not chat.done
+    (fresh.cwd / "go").touch()
+    assert model.wait_requests(2, 10)
+    late = fresh.run("%autogen say too late", "late")
+    let_go(fresh, chat)
+    idle = fresh.run("%autogen say hello", "idle")
+
+    assert (said.status, late.status, was_running) == ("ok", "ok", True)
+    assert said.about("decision") == ["The assistant reads this with the result of its next block."]
+    assert "The user adds: it's in euros, not dollars" in str(model.requests[1].body["messages"][-1]["content"])
+    assert "before the assistant read your words: too late" in chat.text
+    assert "no chat runs that could read this" in idle.error
+
+
 @pytest.mark.slow
 def test_cell_run_again_while_its_code_runs_goes_on(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python(WAITS), "Fine.", "Never.")

@@ -1,7 +1,10 @@
-"""Moves a running chat to another cell: one with ``%autogen show``, or the chat's own cell when it is run again.
+"""Answers the requests of other cells while a chat runs.
 
-A reloaded page ignores the outputs of a running cell, and a rerun clears them. The kernel would execute the other cell
-only after the chat, so the running cell answers the other cell's request.
+1. A cell with ``%autogen show``, or the chat's own cell when it is run again, takes over the running chat. A reloaded
+   page ignores the outputs of a running cell, and a rerun clears them.
+2. A cell with ``%autogen say`` adds words for the assistant.
+
+The kernel would execute the other cell only after the chat, so the running cell answers its request.
 """
 
 import asyncio
@@ -21,6 +24,9 @@ from autogen_nb.notebook.view.slots import Publish
 from autogen_nb.views import in_words
 
 _SHOW = re.compile(r"(?:\s*#.*\n)*\s*%autogen[ \t]+show(?:[ \t]+(?:(?:-c|--chat)[ \t=]*)?([^\s-]\S*))?\s*")
+_SAY = re.compile(r"\s*%autogen[ \t]+say[ \t]+(\S.*?)\s*", re.DOTALL)
+_SAID = "The assistant reads this with the result of its next block."
+_NOT_SAID = "the running code takes no words: only the chat of a %%autogen cell does"
 _ALREADY_RUNNING = "This cell is already running: its chat continues here. To start over, stop it (■) and run it again."
 _NOT_ENDED = "This chat has not ended. When the running cell has ended, `%autogen show {}` continues this chat."
 _WAITS_FOR_CELL = "This cell waits for {}, which waits for your answer:"
@@ -123,7 +129,7 @@ class RunningChat:
 
         `is_next` means that no other cell is queued before this cell.
         """
-        shows = not self._has_ended and _SHOW.fullmatch(code) is not None
+        shows = not self._has_ended and (_SHOW.fullmatch(code) or _SAY.fullmatch(code)) is not None
         if not self._is_rerun(code, cell):
             return shows
         # While a panel is open, the kernel executes the rerun, because the rerun may have other settings. The kernel
@@ -135,13 +141,16 @@ class RunningChat:
         if self._has_ended:
             return False
         request.begin()
+        if (said := _SAY.fullmatch(request.code)) is not None:
+            self._say(said[1], request)
+            return True
         # Takes a rerun even if a panel has opened since `wants`, because the kernel might execute it after newer cells.
         match = None if self._is_rerun(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if match is None:
             NotebookView(publish=request.publish).note(_ALREADY_RUNNING)
             self._move(request)
             return True
-        running = next((chat for chat in self.conversations for run in chat.runs if run.origin == self.origin), None)
+        running = self._running()
         try:
             chat = self.chat_of(match[1]) if match[1] else running
         except ConfigError as error:
@@ -169,6 +178,18 @@ class RunningChat:
             words = in_words.shortened(self.code, _NAME)
             name = f"cell [{request.execution_count}]" + (f" (`{words}`)" if words else "")
             self.view.repeat_question(request.publish, _WAITS_FOR_CELL.format(name))
+
+    def _running(self) -> NotebookConversation | None:
+        return next((chat for chat in self.conversations for run in chat.runs if run.origin == self.origin), None)
+
+    def _say(self, words: str, request: InterceptedRequest) -> None:
+        chat = self._running()
+        if chat is None:
+            request.finish(ConfigError(_NOT_SAID))
+            return
+        chat.executor.words.append(words)
+        NotebookView(publish=request.publish).note(_SAID, kind="decision")
+        request.finish()
 
     def _move(self, request: InterceptedRequest) -> None:
         previous, self._current_cell = self._current_cell, request

@@ -79,6 +79,17 @@ async def resume(context: CommandContext, name: str, *, yes: bool, fresh: bool) 
 
 
 @command(
+    "tells the assistant something while its chat runs; it reads the words with the result of its next block",
+    argument("words", metavar="WORDS", help="what the assistant should know, to the end of the line"),
+    split=lambda line: [line] if line else [],
+)
+async def say(context: CommandContext, words: str) -> None:
+    # The cell of a running chat answers this command itself.
+    del context
+    raise ConfigError(f"no chat runs that could read this: begin a cell with %%autogen {in_words.shortened(words)}")
+
+
+@command(
     "takes back cells of a chat, with the agent's variables",
     argument("count", default=1, help="the number of cells, from the last; by default 1", group="which", **_COUNT),
     argument(

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from autogen_nb.errors import ConfigError
 from autogen_nb.notebook.commands.audit_command import audit
 from autogen_nb.notebook.commands.cell_commands import explain, fix
-from autogen_nb.notebook.commands.chat_commands import branch, code, export, redo, resume, retry, show, undo
+from autogen_nb.notebook.commands.chat_commands import branch, code, export, redo, resume, retry, say, show, undo
 from autogen_nb.notebook.commands.command import Command, CommandContext
 from autogen_nb.notebook.commands.history_command import chats, history, remove, search, sessions, show_session, usage
 from autogen_nb.notebook.commands.kernel_command import interrupt, pull, push, restart, status, stop, variables
@@ -18,7 +18,7 @@ COMMANDS = {
     each.name: each
     for each in (
         *(pull, push, status, variables, restart, interrupt, stop),
-        *(fix, explain, show, code, undo, redo, retry, branch, resume, export),
+        *(fix, explain, show, say, code, undo, redo, retry, branch, resume, export),
         *(chats, history, usage, audit, sessions, show_session, search, remove),
         *(rules, add_rule, remove_rule, clear_rules, model, set_model, forget_model, models),
     )
