@@ -21,6 +21,7 @@ Kind: TypeAlias = Literal[
     "output",  # the output of code
     "handoff",  # a handoff to another agent
     "stop",  # an agent's request to end the run
+    "plan",  # an orchestrator's plan, with which the conversation begins anew
 ]
 EndReason: TypeAlias = Literal[
     "answered",  # an agent had nothing to add
@@ -43,8 +44,8 @@ class Said:
     """A message from one agent to another, or to a team.
 
     `heard` is the message that the recipient's ``receive`` accepted instead; None if ``receive`` changed nothing.
-    `taken` is False if ``receive`` ignored the message. Only teams set `kind` and `target`; `target` is the member that
-    a handoff names.
+    `taken` is False if ``receive`` ignored the message. Only teams set `kind`, `target` and `later`; `target` is the
+    member that a handoff names, and `later` are the members who receive the message only after their own answers.
     """
 
     sender: str
@@ -54,6 +55,7 @@ class Said:
     taken: bool = True
     kind: Kind = "text"
     target: str = ""
+    later: tuple[str, ...] = ()
 
     def by(self, agent: str) -> Message:
         """The message in the history of `agent`, who is the sender or the recipient."""
@@ -289,6 +291,7 @@ Callback: TypeAlias = Literal[
     "receive",
     "message hooks",
     "candidate_func",
+    "edge condition",
     "termination condition",
 ]
 
@@ -320,7 +323,8 @@ class Returned:
     if the last message of hooks replaces the received message in the agent's history. `inner` holds the events of chats
     inside the code. `request_reply` is the argument of its last ``super().send()`` or ``super().receive()``, and
     `auto_replies` its count of consecutive automatic replies. `replying` is False if the agent stops replying to the
-    peer. Only answers of a team's members have the last three fields.
+    peer. Only answers of a team's members have the last four fields: `transcript` are the member's messages in
+    AgentChat's form, as JSON. If the member is a team, `names` are the authors of its `messages`.
     """
 
     messages: tuple[Kept | Message, ...] = ()
@@ -334,6 +338,7 @@ class Returned:
     kind: Kind = "text"
     target: str = ""
     usage: Usage | None = None
+    transcript: tuple[str, ...] = ()
 
     @property
     def new_messages(self) -> tuple[Message, ...]:

@@ -28,7 +28,7 @@ from autogen_nb.core.chats.reply_steps import (
     generate_oai_reply,
 )
 from autogen_nb.core.chats.speaker_selection import METHODS, Selection
-from autogen_nb.core.chats.team_flow import TeamRun, team_chat
+from autogen_nb.core.chats.team_flow import OneByOne, TeamRun, team_chat
 from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, TeamState, Think, WriteAndRun, ask_member
 from autogen_nb.core.chats.two_agent_chat import Flow, Opening, two_agent_chat
 from autogen_nb.effects import CONFIRMS, EffectJudged
@@ -155,7 +155,7 @@ def team(rng: Random) -> Flow:
     ending = (TextMentionTermination("words") & MaxMessageTermination(2)) | asked
     task = [Said("user", "team", Message(text), kind="task") for text in ("go", "on")]
     choice = rng.choice((Selection("team", names, "round_robin"), chosen))
-    run = TeamRun("team", members, choice, task, ending.watch(JudgedConditions()), rng.choice((1, 8)))
+    run = TeamRun("team", members, OneByOne(choice), task, ending.watch(JudgedConditions()), rng.choice((1, 8)))
     return team_chat(run, TeamState("team"))
 
 
@@ -174,7 +174,7 @@ def returned(rng: Random, function: Callback) -> Returned:
     match function:
         case "generate_init_message":
             return Returned((Message("start"),))
-        case "is_termination_msg" | "termination condition":
+        case "is_termination_msg" | "termination condition" | "edge condition":
             return Returned(decided=rng.random() < 0.1, reason="seen")
         case "reply function":
             return Returned(rng.choice(((), (Message("mine"),))), decided=rng.random() < 0.05)

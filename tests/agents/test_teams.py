@@ -10,7 +10,8 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.prompts import TEAM_ASSISTANT
 from autogen_nb.agents.teams.custom_agents import BaseChatAgent, FunctionAgent
 from autogen_nb.agents.teams.function_tool import FunctionTool
-from autogen_nb.agents.teams.team_chats import RoundRobinGroupChat, SelectorGroupChat
+from autogen_nb.agents.teams.selector_group_chat import SelectorGroupChat
+from autogen_nb.agents.teams.team_chats import RoundRobinGroupChat
 from autogen_nb.agents.teams.team_messages import (
     BaseChatMessage,
     BaseMessage,

@@ -5,7 +5,7 @@ import pytest
 from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import Stop
 from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_flow import TeamRun, team_chat
+from autogen_nb.core.chats.team_flow import OneByOne, TeamRun, team_chat
 from autogen_nb.core.chats.team_replies import (
     NO_CODE,
     AskPerson,
@@ -33,7 +33,7 @@ CODE = "```python\nprint(1)\n```"
 
 def held(choice: Selection, member: Respond, *answers: AnyAnswer, **more: Any) -> None:
     task = [Said("user", "team", Message("start"), kind="task")]
-    run = TeamRun("team", dict.fromkeys(ABC, member), choice, task, max_turns=1, **more)
+    run = TeamRun("team", dict.fromkeys(ABC, member), OneByOne(choice), task, max_turns=1, **more)
     play(team_chat(run, TeamState("team")), scripted(*answers))
 
 

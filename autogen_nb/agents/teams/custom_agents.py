@@ -1,6 +1,7 @@
 """Custom team members: from a function, or from a subclass with ``on_messages``."""
 
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -50,7 +51,16 @@ class BaseChatAgent(SoloAgent):
         tokens = message.models_usage
         usage = None if tokens is None else Usage(tokens.prompt_tokens, tokens.completion_tokens)
         target = message.target if isinstance(message, HandoffMessage) else ""
-        return Returned((flow_message(message),), kind=message.kind, target=target, usage=usage)
+        inner = answer.inner_messages or () if isinstance(answer, Response) else ()
+        transcript = tuple(json.dumps(each.dump()) for each in (*inner, message))
+        return Returned(
+            (flow_message(message),),
+            kind=message.kind,
+            target=target,
+            usage=usage,
+            names=(message.source,),
+            transcript=transcript,
+        )
 
 
 class FunctionAgent(BaseChatAgent):

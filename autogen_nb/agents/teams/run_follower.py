@@ -5,6 +5,7 @@
 2. Events with an equivalent in AgentChat become AgentChat's messages, for the caller and for the transcript.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from autogen_nb.agents.parts.tool_use import FAILED
 from autogen_nb.agents.teams import team_messages
 from autogen_nb.agents.teams.team_member import TeamMember
-from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
+from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage, load_message
 from autogen_nb.core.chats.reply_steps import tool_result_message
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.events import (
@@ -39,11 +40,16 @@ class TeamTranscript:
 
     messages: list[BaseMessage] = field(default_factory=list)
     read_positions: dict[str, int] = field(default_factory=dict)
-    """For each member, the number of messages up to and including its last answer."""
+    """For each member, the position of the first message that it has not read."""
+    ends: dict[str, int] = field(default_factory=dict)
+    """For a member that has yet to answer in this round, the position of the first answer, which it reads later."""
+    later: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
+    """For such a member, the answers as entries of its context."""
 
     def unread_messages(self, name: str) -> list[BaseChatMessage]:
-        """The messages since a member's last answer."""
-        return [item for item in self.messages[self.read_positions.get(name, 0) :] if isinstance(item, BaseChatMessage)]
+        """The messages of others since a member's last answer."""
+        unread = self.messages[self.read_positions.get(name, 0) : self.ends.get(name)]
+        return [item for item in unread if isinstance(item, BaseChatMessage) and item.source != name]
 
 
 @dataclass(slots=True)
@@ -73,7 +79,14 @@ class RunFollower:
         self._task_ids = {id(message) for message in task}
         self._turn = _Turn(len(transcript.messages))
         self._new: list[BaseMessage] = []
+        self._given: list[BaseMessage] = []
+        """The messages of a member's answer, in AgentChat's form, that the flow has yet to say."""
         self.stop_reason: str | None = None
+        # A run that was cancelled may have left answers that a member has yet to read.
+        for name, entries in transcript.later.items():
+            members[name].context += entries
+        transcript.later.clear()
+        transcript.ends.clear()
 
     @property
     def turn(self) -> Sequence[BaseMessage]:
@@ -120,14 +133,15 @@ class RunFollower:
                 yield self._result_event(contents)
             case HumanInputAsked(agent=agent):
                 yield team_messages.UserInputRequestedEvent(source=agent, request_id=str(len(self.transcript.messages)))
-            case Returned(usage=Usage() as usage):
-                self._turn.usage = usage
+            case Returned(transcript=transcript) if transcript or event.usage:
+                self._turn.usage = event.usage
+                yield from self._take_given([load_message(json.loads(each)) for each in transcript], event)
             case CodeRan(exit_code=exit_code):
                 self._turn.exit_code = exit_code
             case Said(sender=sender, recipient=recipient) if sender == recipient:
                 yield self._code_event(event)
             case Said():
-                yield self._team_message(event)
+                yield from self._team_messages(event)
             case Ended(detail=detail):
                 self.stop_reason = detail
             case _:
@@ -178,25 +192,55 @@ class RunFollower:
             models_usage=_usage(turn.usage),
         )
 
-    def _team_message(self, statement: Said) -> BaseMessage:
-        message = self._task.pop(0) if statement.kind == "task" and self._task else self._message(statement)
-        self._turn.has_ended = not self._task
-        if statement.kind != "task":
-            self._keep_draft(statement)
-        entry = statement.message.history_entry(statement.sender, own=False)
-        for member in self.members.values():
-            if statement.kind == "task" or member.name != statement.sender:
-                member.context.append(entry)
-        return message
+    def _take_given(self, messages: list[BaseMessage], answer: Returned) -> Iterator[BaseMessage]:
+        """Keeps the messages that the flow will say, and the events between them; returns those before them."""
+        chat = [number for number, message in enumerate(messages) if isinstance(message, BaseChatMessage)]
+        first = chat[-len(answer.messages)] if chat and answer.messages else len(messages)
+        self._given = messages[first:]
+        for message in messages[:first]:
+            if isinstance(message, BaseChatMessage):
+                # A chat inside the member is no part of this conversation.
+                self._new.append(message)
+            else:
+                yield message
 
-    def _keep_draft(self, statement: Said) -> None:
-        speaker = self.members[statement.sender]
+    def _said_messages(self, statement: Said) -> Iterator[BaseMessage]:
+        if statement.kind == "task" and self._task:
+            yield self._task.pop(0)
+        elif self._given:
+            while not isinstance(self._given[0], BaseChatMessage):
+                yield self._given.pop(0)
+            yield self._given.pop(0)
+        else:
+            yield self._message(statement)
+
+    def _team_messages(self, statement: Said) -> Iterator[BaseMessage]:
+        yield from self._said_messages(statement)
+        self._turn.has_ended = not (self._task or self._given)
+        position = len(self.transcript.messages)
+        if statement.kind == "plan":
+            for member in self.members.values():
+                member.context.clear()
+                self.transcript.read_positions[member.name] = position - 1
+        speaker = self._turn.speaker if statement.kind != "task" else ""
+        if speaker in self.members:
+            self._keep_draft(statement, self.members[speaker], position)
+        entry = statement.message.history_entry(statement.sender, own=False)
+        for name, member in self.members.items():
+            if name in statement.later:
+                self.transcript.later.setdefault(name, []).append(entry)
+                self.transcript.ends.setdefault(name, position - 1)
+            elif name != speaker:
+                member.context.append(entry)
+
+    def _keep_draft(self, statement: Said, speaker: TeamMember, position: int) -> None:
         speaker.context += self._turn.draft
         self._turn.draft = []
-        self.transcript.read_positions[statement.sender] = len(self.transcript.messages) + 1
         # For the kinds "tools" and "handoff", the text repeats the call results, which the draft contains.
         if statement.kind not in ("tools", "handoff"):
             speaker.context.append(statement.message.history_entry(statement.sender, own=True))
+        speaker.context += self.transcript.later.pop(speaker.name, ())
+        self.transcript.read_positions[speaker.name] = self.transcript.ends.pop(speaker.name, position)
 
     def _message(self, statement: Said) -> BaseMessage:
         content: Any = team_messages.message_content(statement.message)

@@ -1,17 +1,16 @@
 """AgentChat's teams: several agents in one conversation, and the order of their turns."""
 
+import json
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Literal, cast
+from typing import Any
 
 from pydantic import ValidationError
 
 from autogen_nb import sessions
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.chats.model_questions import ask_for_words
-from autogen_nb.agents.parts import prompts
-from autogen_nb.agents.parts.agent import call_user_code
+from autogen_nb.agents.parts.agent import Agent, call_user_code
 from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.agents.teams.message_stream import TeamExchange
 from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
@@ -20,25 +19,26 @@ from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import (
     BaseChatMessage,
     BaseMessage,
+    HandoffMessage,
+    TaskResult,
     flow_message,
     load_message,
     task_messages,
 )
-from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
+from autogen_nb.agents.teams.team_question_handler import OrderQuestion, TeamQuestionHandler
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions, TerminationCondition
 from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_flow import TeamRun, team_chat
-from autogen_nb.core.chats.team_replies import TeamState
+from autogen_nb.core.chats.team_flow import OneByOne, Order, TeamRun, team_chat
+from autogen_nb.core.chats.team_replies import Respond, TeamState, ask_member
 from autogen_nb.core.people import Human
-from autogen_nb.core.ports import Model, ModelRequest
-from autogen_nb.errors import CallbackError, ConfigError, SessionError
+from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.event_json import from_json, to_json
-from autogen_nb.events import Called, Returned, Said, SpeakerAsked, SpeakerGiven
+from autogen_nb.events import Returned, Said
 from autogen_nb.run import CancellationToken, Log, OnCaller, OnEngine, Waits, result
 
 
-class BaseGroupChat(TaskRunner):
-    """The base class of teams.
+class BaseGroupChat(TeamMember, TaskRunner):
+    """The base class of teams; a team may be a member of another one.
 
     Parameters
     ----------
@@ -65,14 +65,14 @@ class BaseGroupChat(TaskRunner):
         name: str = "team",
         description: str = "",
     ) -> None:
-        self.name = name
+        Agent.__init__(self, name)
+        super().__init__()
         self.description = description
         self._members = _members_by_name(participants, name)
         self._condition = _condition(termination_condition)
         self._max_turns = None if max_turns is None else read_count("max_turns", max_turns)
         self._running = False
-        self._state = TeamState(name)
-        self._transcript = TeamTranscript()
+        self._begin_anew()
 
     @property
     def participants(self) -> list[TeamMember]:
@@ -108,8 +108,8 @@ class BaseGroupChat(TaskRunner):
         settings = TeamRun(
             self.name,
             {name: member.respond() for name, member in self._members.items()},
-            self._selection(),
-            [Said(message.source, self.name, flow_message(message), kind="task") for message in messages],
+            self._order,
+            [_task(message, self.name) for message in messages],
             None if self._condition is None else self._condition.named_watch(conditions),
             self._max_turns,
         )
@@ -121,10 +121,13 @@ class BaseGroupChat(TaskRunner):
         flow, run_log = team_chat(settings, self._state), sessions.new_log(task) if log is None else log
         return TeamExchange(flow, handler, follower, self._hold, state=self._state, log=run_log, waits=waits)
 
+    def _begin_anew(self) -> None:
+        self._state, self._transcript, self._order = TeamState(self.name), TeamTranscript(), self._new_order()
+
     async def reset(self) -> None:
         """Resets the team and its members; raises `ConfigError` during a run."""
         self._check_idle()
-        self._state, self._transcript = TeamState(self.name), TeamTranscript()
+        self._begin_anew()
         for member in self._members.values():
             await member.on_reset(CancellationToken())
         if self._condition is not None:
@@ -137,6 +140,7 @@ class BaseGroupChat(TaskRunner):
             "version": 1,
             "said": [to_json(said) for said in self._state.said],
             "last_speaker": self._state.last_speaker,
+            "order": self._order.save(),
             "messages": [dict(message.dump()) for message in self._transcript.messages],
             "heard": dict(self._transcript.read_positions),
             "agents": {name: dict(await member.save_state()) for name, member in self._members.items()},
@@ -171,15 +175,32 @@ class BaseGroupChat(TaskRunner):
         last = str(state["last_speaker"])
         for name, member in self._members.items():
             await member.load_state(agents[name])
+        self._begin_anew()
+        self._order.load(state.get("order", {}))
         self._state = TeamState(self.name, said, last)
         self._state.claim_answered(list(self._members))
         self._transcript = transcript
 
-    def _selection(self) -> Selection:
-        return Selection(self.name, tuple(self._members), "round_robin")
+    def _new_order(self) -> Order:
+        """The order of the speakers, for a team without messages."""
+        return OneByOne(Selection(self.name, tuple(self._members), "round_robin"))
 
-    def _select(self, question: SpeakerAsked | Called) -> OnCaller | OnEngine:
-        raise NotImplementedError(f"{type(self).__name__} takes turns and selects no speaker")
+    def _select(self, question: OrderQuestion) -> OnCaller | OnEngine:
+        """Answers a question of the team's order."""
+        raise NotImplementedError(f"{type(self).__name__} has an order without questions")
+
+    def respond(self) -> Respond:
+        return ask_member
+
+    def answer(self, messages: Sequence[BaseChatMessage]) -> Returned | Awaitable[Returned]:
+        """The team's messages about the messages of the team in which it is a member."""
+        return call_user_code(
+            lambda: self.run(task=list(messages), output_task_messages=False), f"the team {self.name}", _answer_of
+        )
+
+    async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
+        del cancellation_token
+        await self.reset()
 
     def _executors(self) -> list[Any]:
         codes = (getattr(member, "code", None) for member in self._members.values())
@@ -211,107 +232,17 @@ class RoundRobinGroupChat(BaseGroupChat):
     """
 
 
-class SelectorGroupChat(BaseGroupChat):
-    """A team in which a model, or a function, selects the next speaker.
+def _answer_of(outcome: TaskResult) -> Returned:
+    chat = [message for message in outcome.messages if isinstance(message, BaseChatMessage)]
+    transcript = tuple(json.dumps(message.dump()) for message in outcome.messages)
+    kind = chat[-1].kind if chat else "text"
+    names = tuple(message.source for message in chat)
+    return Returned(tuple(map(flow_message, chat)), names=names, kind=kind, transcript=transcript)
 
-    The other parameters are those of `BaseGroupChat`.
 
-    Parameters
-    ----------
-    model_client
-        The model that selects the speaker.
-    selector_prompt
-        The prompt for the model, with the fields ``{roles}``, ``{participants}`` and ``{history}``.
-    allow_repeated_speaker
-        Whether an agent may speak twice in a row.
-    max_selector_attempts
-        The maximum number of requests to the model; if no reply names exactly one agent, the next agent in order
-        speaks.
-    selector_func
-        Takes the messages, and returns the name of the next speaker, or None to ask the model; it may be async.
-    candidate_func
-        Takes the messages, and returns the names from which the model selects; it may be async.
-    """
-
-    def __init__(
-        self,
-        participants: Sequence[Any],
-        model_client: Any,
-        *,
-        selector_prompt: str = prompts.TEAM_SELECTOR,
-        allow_repeated_speaker: bool = False,
-        max_selector_attempts: int = 3,
-        selector_func: Callable[..., Any] | None = None,
-        candidate_func: Callable[..., Any] | None = None,
-        termination_condition: TerminationCondition | None = None,
-        max_turns: int | None = None,
-        name: str = "team",
-        description: str = "",
-    ) -> None:
-        super().__init__(
-            participants,
-            termination_condition=termination_condition,
-            max_turns=max_turns,
-            name=name,
-            description=description,
-        )
-        if not hasattr(model_client, "reply"):
-            raise ConfigError(
-                f"model_client is {model_client!r}; give a client such as OpenAIChatCompletionClient(...)"
-            )
-        if len(self._members) < 2:  # noqa: PLR2004 - one is no choice
-            raise ConfigError("a SelectorGroupChat needs at least two participants to choose from")
-        self._repeats = allow_repeated_speaker
-        self._attempts = read_count("max_selector_attempts", max_selector_attempts)
-        self._model: Model = model_client
-        self._prompt = selector_prompt
-        self._function = selector_func
-        self._candidates = candidate_func
-
-    def _selection(self) -> Selection:
-        names = tuple(self._members)
-        follows = None if self._repeats else {name: frozenset(names) - {name} for name in names}
-        method: Literal["function", "auto"] = "auto" if self._function is None else "function"
-        narrowed = self._candidates is not None
-        return Selection(self.name, names, method, follows, retries=self._attempts - 1, narrowed=narrowed)
-
-    def _select(self, question: SpeakerAsked | Called) -> OnCaller | OnEngine:
-        messages = tuple(self._transcript.messages)
-        if isinstance(question, Called):
-            candidates = cast("Callable[..., Any]", self._candidates)
-            return OnCaller(lambda: call_user_code(lambda: candidates(messages), "candidate_func", self._read_names))
-        if question.method == "function":
-            function = cast("Callable[..., Any]", self._function)
-            return OnCaller(lambda: call_user_code(lambda: function(messages), "selector_func", self._read_name))
-        return OnEngine(lambda _: ask_for_words(self._model, self._request(question, messages), SpeakerGiven))
-
-    def _read_name(self, result: Any) -> SpeakerGiven:
-        if result is None:
-            return SpeakerGiven(None, "auto")
-        if result not in self._members:
-            names = ", ".join(self._members)
-            raise CallbackError(f"selector_func returned {result!r}; it must return one of {names}, or None")
-        return SpeakerGiven(result)
-
-    def _read_names(self, result: Any) -> Returned:
-        names = list(result) if isinstance(result, list | tuple) else []
-        if not names or not all(name in self._members for name in names):
-            known = ", ".join(self._members)
-            raise CallbackError(f"candidate_func returned {result!r}; it must return a list of some of {known}")
-        return Returned(names=tuple(dict.fromkeys(names)))
-
-    def _request(self, question: SpeakerAsked, messages: Sequence[BaseMessage]) -> ModelRequest:
-        names = question.candidates
-        roles = "\n".join(
-            f"{name}: {' '.join(member.description.split())}".strip() for name, member in self._members.items()
-        )
-        history = "\n\n".join(f"{m.source}: {m.to_text()}" for m in messages if isinstance(m, BaseChatMessage))
-        prompt = prompts.fill_template(self._prompt, roles=roles, participants=str(list(names)), history=history)
-        conversation: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
-        conversation += prompts.retry_messages(
-            question.tried, names, prompts.NAMED_SEVERAL, prompts.NAMED_NOBODY, "user"
-        )
-        return ModelRequest(tuple(conversation))
+def _task(message: BaseChatMessage, team: str) -> Said:
+    target = message.target if isinstance(message, HandoffMessage) else ""
+    return Said(message.source, team, flow_message(message), kind="task", target=target)
 
 
 def _members_by_name(participants: Sequence[Any], team: str) -> dict[str, TeamMember]:
@@ -321,7 +252,8 @@ def _members_by_name(participants: Sequence[Any], team: str) -> dict[str, TeamMe
         if not isinstance(agent, TeamMember):
             raise ConfigError(f"{agent!r} cannot be in a team; give an agent, or a function as FunctionAgent(function)")
     names = [agent.name for agent in participants]
-    duplicates = [name for name, count in Counter([*names, team]).items() if count > 1]
+    own = [team for agent in participants if agent.name == team and not isinstance(agent, BaseGroupChat)]
+    duplicates = [name for name, count in Counter([*names, *own]).items() if count > 1]
     if duplicates:
         raise ConfigError(
             f"the name {duplicates[0]!r} occurs twice in a team; give the team and each member a unique name"

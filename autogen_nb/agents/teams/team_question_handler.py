@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from autogen_nb import run
 from autogen_nb.agents.chats.participant import Participant
@@ -20,8 +20,12 @@ from autogen_nb.events import (
     ModelAsked,
     Question,
     SpeakerAsked,
+    SummaryAsked,
 )
 from autogen_nb.run import OnCaller, OnEngine
+
+OrderQuestion: TypeAlias = SpeakerAsked | SummaryAsked | Called
+"""A question of the team's order, which the team answers."""
 
 
 class TeamQuestionHandler(QuestionHandler):
@@ -30,7 +34,7 @@ class TeamQuestionHandler(QuestionHandler):
         follower: RunFollower,
         human: Human,
         conditions: JudgedConditions,
-        select: Callable[[SpeakerAsked | Called], OnCaller | OnEngine],
+        select: Callable[[OrderQuestion], OnCaller | OnEngine],
         *,
         waits: run.Waits,
     ) -> None:
@@ -46,7 +50,7 @@ class TeamQuestionHandler(QuestionHandler):
 
     def __call__(self, question: Question) -> OnCaller | OnEngine:
         match question:
-            case SpeakerAsked() | Called(function="candidate_func"):
+            case SpeakerAsked() | SummaryAsked() | Called(function="candidate_func" | "edge condition"):
                 return self._select(question)
             case HumanInputAsked(agent=agent) if (ask := getattr(self._members[agent], "input_func", None)) is not None:
                 return OnCaller(lambda: _call_input_func(ask, question))

@@ -1,16 +1,15 @@
-"""The run of a team: members of one conversation answer in turn until a condition ends it.
+"""The run of a team: members of one conversation answer in rounds until a condition ends it.
 
-1. The run adds the task to the conversation, and each turn adds the message of one member. All members receive every
-   message; the log has each message once.
-2. After the task and after each turn, the condition receives the new events. After a turn, the limit of turns applies.
-3. In round-robin order, the first member begins each task. A run without a task continues after the last speaker.
-4. In other orders, the caller's function or a model selects the speaker. The model chooses among the caller's
-   candidates, or among all members, by default without the last speaker.
+1. The run adds the task to the conversation, and each round adds the messages of its speakers, usually one. All members
+   receive every message; the log has each message once. The speakers of one round do not hear each other before the
+   next round.
+2. After the task and after each round, the condition receives the new events. Then the limit of turns applies.
+3. The team's order names the speakers of each round.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from autogen_nb.core.chats.reply_steps import Asking, Stop
 from autogen_nb.core.chats.speaker_selection import Selection
@@ -21,7 +20,7 @@ from autogen_nb.events import ChatStarted, Ended, Recorded, Said
 
 @dataclass(frozen=True, slots=True)
 class TeamTurn:
-    """What a condition receives: the events of a turn, with the message to the team as the last one.
+    """What a condition receives: the events of a round, with the last message to the team as the last one.
 
     The first turn consists of the task. `count` is the number of messages in the conversation.
     """
@@ -40,11 +39,47 @@ Watch: TypeAlias = Callable[[TeamTurn], Asking[str | None]]
 """The condition of one run; it receives each turn in order, and returns the reason to end the run, or None."""
 
 
+class Order:
+    """Who speaks when in a team."""
+
+    __slots__ = ()
+
+    def next(self, state: TeamState, *, first: bool, task: bool) -> Asking[Sequence[str] | Stop]:
+        """The speakers of the next round, or the end of the run.
+
+        `first` is True for the first round of a run, and `task` if the run has a task.
+        """
+        raise NotImplementedError
+
+    def save(self) -> Mapping[str, Any]:
+        """What the order knows besides the conversation, as JSON-ready values."""
+        return {}
+
+    def load(self, saved: Mapping[str, Any]) -> None:
+        """Restores what `save` returned, or "nothing" from an empty mapping."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneByOne(Order):
+    """An order of single speakers, each selected after the last message.
+
+    In round-robin order, the first member begins each task, and a run without a task continues after the last speaker.
+    """
+
+    selection: Selection
+
+    def next(self, state: TeamState, *, first: bool, task: bool) -> Asking[Sequence[str] | Stop]:
+        starts_anew = first and task and self.selection.method == "round_robin"
+        last = state.team if starts_anew else state.last_speaker
+        speaker = yield from self.selection.next(last, state.said[-1].message)
+        return speaker if isinstance(speaker, Stop) else (speaker,)
+
+
 @dataclass(frozen=True, slots=True)
 class TeamRun:
     team: str
     members: Mapping[str, Respond]
-    selection: Selection
+    order: Order
     task: Sequence[Said] = ()
     watch: Watch | None = None
     max_turns: int | None = None
@@ -66,30 +101,34 @@ def _run(run: TeamRun, state: TeamState) -> Asking[Stop]:
         state.add(said)
         yield said
     end = yield from check(run.task)
-    turns = 0
+    rounds = 0
     while end is None:
-        begins = turns == 0 and bool(run.task) and run.selection.method == "round_robin"
-        last = run.team if begins else state.last_speaker
-        speaker = yield from run.selection.next(last, state.said[-1].message)
-        if isinstance(speaker, Stop):
-            return speaker
-        events = yield from _turn(run, state, speaker)
-        if isinstance(events, Stop):
-            return events
-        turns += 1
+        speakers = yield from run.order.next(state, first=rounds == 0, task=bool(run.task))
+        if isinstance(speakers, Stop):
+            return speakers
+        events: list[Recorded] = []
+        stop = yield from keep_events(_round(run, state, speakers), events)
+        if stop is not None:
+            return stop
+        rounds += 1
         end = yield from check(events)
-        if end is None and turns == run.max_turns:
-            end = Stop("max_turns", f"The limit of turns was reached: {turns}.")
+        if end is None and rounds == run.max_turns:
+            end = Stop("max_turns", f"The limit of turns was reached: {rounds}.")
     return end
 
 
-def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Recorded] | Stop]:
-    events: list[Recorded] = []
-    team_reply = yield from keep_events(run.members[speaker](state, speaker), events)
-    if isinstance(team_reply, Stop):
-        return replace(team_reply, detail=team_reply.detail or "The person stopped the run.")
-    state.last_speaker = speaker
-    said = Said(speaker, run.team, team_reply.message, kind=team_reply.kind, target=team_reply.target)
-    state.add(said)
-    yield said
-    return [*events, said]
+def _round(run: TeamRun, state: TeamState, speakers: Sequence[str]) -> Asking[Stop | None]:
+    new: list[Said] = []
+    for number, speaker in enumerate(speakers, 1):
+        team_reply = yield from run.members[speaker](state, speaker)
+        if isinstance(team_reply, Stop):
+            return replace(team_reply, detail=team_reply.detail or "The person stopped the run.")
+        sender = team_reply.sender or speaker
+        last = Said(sender, run.team, team_reply.message, kind=team_reply.kind, target=team_reply.target)
+        for said in (*team_reply.earlier, last):
+            new.append(replace(said, later=tuple(speakers[number:])))
+            yield new[-1]
+    for said in new:
+        state.add(said)
+    state.last_speaker = speakers[-1]
+    return None

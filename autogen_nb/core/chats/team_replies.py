@@ -37,11 +37,16 @@ NO_CODE = (
 
 @dataclass(frozen=True, slots=True)
 class TeamReply:
-    """A member's message to its team."""
+    """A member's message to its team.
+
+    A member that is a team has several: `earlier` are those before the last one, and `sender` is its author.
+    """
 
     message: Message
     kind: Kind = "text"
     target: str = ""
+    sender: str = ""
+    earlier: tuple[Said, ...] = ()
 
 
 Respond: TypeAlias = Callable[["TeamState", str], Asking[TeamReply | Stop]]  # `str` is the member's name
@@ -170,7 +175,10 @@ def ask_member(state: TeamState, name: str) -> Asking[TeamReply | Stop]:
     answer = yield from ask(Called("generate_reply", name, state.team, len(state.said)), Returned)
     if answer.message is None:
         return Stop("answered", f"{name} has nothing to say.")
-    return TeamReply(answer.message, answer.kind, answer.target)
+    *senders, sender = answer.names or ("",)
+    earlier = zip(senders, answer.new_messages, strict=False)
+    said = tuple(Said(author, state.team, message) for author, message in earlier)
+    return TeamReply(answer.message, answer.kind, answer.target, sender, said)
 
 
 def _ask_model(state: TeamState, name: str, calls: Literal["some", "none"]) -> Asking[Completion]:
