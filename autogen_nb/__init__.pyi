@@ -24,6 +24,11 @@ from .agents.teams.custom_agents import BaseChatAgent as BaseChatAgent
 from .agents.teams.custom_agents import FunctionAgent as FunctionAgent
 from .agents.teams.function_tool import FunctionTool as FunctionTool
 from .agents.teams.function_tool import Handoff as Handoff
+from .agents.teams.model_contexts import BufferedChatCompletionContext as BufferedChatCompletionContext
+from .agents.teams.model_contexts import ChatCompletionContext as ChatCompletionContext
+from .agents.teams.model_contexts import HeadAndTailChatCompletionContext as HeadAndTailChatCompletionContext
+from .agents.teams.model_contexts import TokenLimitedChatCompletionContext as TokenLimitedChatCompletionContext
+from .agents.teams.model_contexts import UnboundedChatCompletionContext as UnboundedChatCompletionContext
 from .agents.teams.team_chats import BaseGroupChat as BaseGroupChat
 from .agents.teams.team_chats import RoundRobinGroupChat as RoundRobinGroupChat
 from .agents.teams.team_chats import SelectorGroupChat as SelectorGroupChat

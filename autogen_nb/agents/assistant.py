@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.parts.agent_config import read_count
@@ -12,6 +12,9 @@ from autogen_nb.agents.teams.function_tool import Handoff, read_handoffs, read_t
 from autogen_nb.core.chats.team_replies import Respond, Think
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import FunctionCall
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.teams.model_contexts import ChatCompletionContext
 
 
 class AssistantAgent(ConversableAgent):
@@ -39,6 +42,8 @@ class AssistantAgent(ConversableAgent):
         and ``{result}``.
     model_client_stream
         Whether `run_stream` yields pieces of the replies as they arrive.
+    model_context
+        What the model sees of the conversation in a team, such as ``BufferedChatCompletionContext(buffer_size=20)``.
     """
 
     DEFAULT_SYSTEM_MESSAGE = ASSISTANT
@@ -66,17 +71,14 @@ class AssistantAgent(ConversableAgent):
         max_tool_iterations: int = 1,
         tool_call_summary_format: str = "{result}",
         model_client_stream: bool = False,
+        model_context: "ChatCompletionContext | None" = None,
     ) -> None:
         if hasattr(system_message, "reply"):
             if model_client is not None:
                 raise ConfigError(f"{name} is given two model clients; give it one")
             system_message, model_client = ASSISTANT, system_message
-        if model_client is not None and llm_config is not None:
-            raise ConfigError("model_client and llm_config are two ways to give a model; give one of them")
-        if model_client is not None and not hasattr(model_client, "reply"):
-            raise ConfigError(
-                f"model_client is {model_client!r}; give a client: OpenAIChatCompletionClient(model='gpt-6-sol')"
-            )
+        if model_client is not None:
+            _check_client(model_client, llm_config)
         if model_client is not None and system_message is ASSISTANT:
             system_message = TEAM_ASSISTANT
         if model_client is not None and description is None:
@@ -99,6 +101,8 @@ class AssistantAgent(ConversableAgent):
             silent=silent,
         )
         self.streams = model_client_stream
+        if model_context is not None:
+            self._share_history(model_context)
         handovers = read_handoffs(handoffs)
         all_tools = read_tools([*read_tools(tools), *(handoff.tool for handoff in handovers)])
         if all_tools and self.model is None:
@@ -110,8 +114,25 @@ class AssistantAgent(ConversableAgent):
         summary = partial(_summary, tool_call_summary_format)
         self._think = Think(rounds, bool(reflect_on_tool_use), summary, targets)
 
+    def _share_history(self, context: "ChatCompletionContext") -> None:
+        if not hasattr(context, "share"):
+            raise ConfigError(
+                f"model_context is {context!r}; give a subclass of ChatCompletionContext, such as "
+                "BufferedChatCompletionContext(buffer_size=20)"
+            )
+        self.model_context, self.context = context, context.share(self.name)
+
     def team_step(self) -> Respond:
         return super().team_step() if self.model is None or self.code is not None else self._think
+
+
+def _check_client(model_client: Any, llm_config: Any) -> None:
+    if llm_config is not None:
+        raise ConfigError("model_client and llm_config are two ways to give a model; give one of them")
+    if not hasattr(model_client, "reply"):
+        raise ConfigError(
+            f"model_client is {model_client!r}; give a client: OpenAIChatCompletionClient(model='gpt-6-sol')"
+        )
 
 
 def _summary(template: str, call: FunctionCall, content: str) -> str:

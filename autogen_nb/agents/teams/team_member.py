@@ -11,6 +11,7 @@ from autogen_nb.messages import Completion
 from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
+    from autogen_nb.agents.teams.model_contexts import ChatCompletionContext
     from autogen_nb.agents.teams.team_messages import BaseChatMessage
 
 
@@ -18,11 +19,13 @@ class TeamMember(Agent):
     """An agent that can be in a team; a model that selects speakers reads the `description`.
 
     `context` is the conversation for the agent's model, in the form of OpenAI's API. If `streams` is True, a run yields
-    pieces of the agent's replies as they arrive.
+    pieces of the agent's replies as they arrive. A `model_context` shares its history with `context`, and selects what
+    the model sees.
     """
 
     description: str
     streams: bool = False
+    model_context: "ChatCompletionContext | None" = None
 
     def __init__(self) -> None:
         self.context: list[Mapping[str, Any]] = []

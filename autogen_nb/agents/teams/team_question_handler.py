@@ -2,9 +2,11 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, cast
 
 from autogen_nb import run
+from autogen_nb.agents.chats.model_questions import model_request
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.agent import call_user_code
@@ -54,6 +56,18 @@ class TeamQuestionHandler(QuestionHandler):
                 return OnCaller(lambda: cast("Callable[..., Answer]", judge)(question, self._context()))
             case _:
                 return super().__call__(question)
+
+    def _model(self, question: ModelAsked) -> OnCaller | OnEngine:
+        agent, context = self._agents[question.agent], self._members[question.agent].model_context
+        if context is None:
+            return super()._model(question)
+        steps = self._messages_for(question)[len(self._members[agent.name].context) :]
+
+        def request(messages: list[Mapping[str, Any]]) -> OnEngine:
+            return self._request(agent, model_request(agent, messages, calls=question.calls == "some"))
+
+        view = partial(context.view, steps)
+        return OnCaller(lambda: call_user_code(view, f"the model_context of {agent.name}", request))
 
     def _answer(self, question: Called) -> Answer | Awaitable[Answer]:
         return self._members[question.agent].answer(self._transcript.unread_messages(question.agent))
