@@ -41,6 +41,8 @@ from .agents.teams.team_messages import ModelClientStreamingChunkEvent as ModelC
 from .agents.teams.team_messages import MultiModalMessage as MultiModalMessage
 from .agents.teams.team_messages import Response as Response
 from .agents.teams.team_messages import StopMessage as StopMessage
+from .agents.teams.team_messages import StructuredMessage as StructuredMessage
+from .agents.teams.team_messages import StructuredMessageFactory as StructuredMessageFactory
 from .agents.teams.team_messages import TaskResult as TaskResult
 from .agents.teams.team_messages import TextMessage as TextMessage
 from .agents.teams.team_messages import ThoughtEvent as ThoughtEvent

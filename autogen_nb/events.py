@@ -21,6 +21,7 @@ Kind: TypeAlias = Literal[
     "output",  # the output of code
     "handoff",  # a handoff to another agent
     "stop",  # an agent's request to end the run
+    "structured",  # an object as JSON
 ]
 EndReason: TypeAlias = Literal[
     "answered",  # an agent had nothing to add

@@ -14,6 +14,8 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.messages import FunctionCall
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from autogen_nb.agents.teams.model_contexts import ChatCompletionContext
 
 
@@ -34,7 +36,8 @@ class AssistantAgent(ConversableAgent):
     handoffs
         The agents that this agent can hand over to: their names, or `Handoff` objects.
     reflect_on_tool_use
-        Whether the model writes an answer from the results of its calls; otherwise the results are the answer.
+        Whether the model writes an answer from the results of its calls; otherwise the results are the answer. The
+        default is True with an `output_content_type`.
     max_tool_iterations
         The maximum number of model replies with tool calls in one turn.
     tool_call_summary_format
@@ -44,6 +47,10 @@ class AssistantAgent(ConversableAgent):
         Whether `run_stream` yields pieces of the replies as they arrive.
     model_context
         What the model sees of the conversation in a team, such as ``BufferedChatCompletionContext(buffer_size=20)``.
+    output_content_type
+        The pydantic class of the answers, which are then ``StructuredMessage[output_content_type]``.
+    output_content_type_format
+        The template for the text of such an answer, with the fields of the class.
     """
 
     DEFAULT_SYSTEM_MESSAGE = ASSISTANT
@@ -72,13 +79,15 @@ class AssistantAgent(ConversableAgent):
         tool_call_summary_format: str = "{result}",
         model_client_stream: bool = False,
         model_context: "ChatCompletionContext | None" = None,
+        output_content_type: "type[BaseModel] | None" = None,
+        output_content_type_format: str | None = None,
     ) -> None:
         if hasattr(system_message, "reply"):
             if model_client is not None:
                 raise ConfigError(f"{name} is given two model clients; give it one")
             system_message, model_client = ASSISTANT, system_message
         if model_client is not None:
-            _check_client(model_client, llm_config)
+            model_client = _client(model_client, llm_config, output_content_type)
         if model_client is not None and system_message is ASSISTANT:
             system_message = TEAM_ASSISTANT
         if model_client is not None and description is None:
@@ -112,7 +121,10 @@ class AssistantAgent(ConversableAgent):
             self.function_map[tool.call_name] = with_typed_arguments(tool.func)
         targets = {handoff.tool.call_name: handoff.target for handoff in handovers}
         summary = partial(_summary, tool_call_summary_format)
-        self._think = Think(rounds, bool(reflect_on_tool_use), summary, targets)
+        self.output_type, self.output_format = output_content_type, output_content_type_format
+        is_typed = output_content_type is not None
+        reflects = is_typed if reflect_on_tool_use is None else reflect_on_tool_use
+        self._think = Think(rounds, reflects, summary, targets, "structured" if is_typed else "text")
 
     def _share_history(self, context: "ChatCompletionContext") -> None:
         if not hasattr(context, "share"):
@@ -126,13 +138,20 @@ class AssistantAgent(ConversableAgent):
         return super().team_step() if self.model is None or self.code is not None else self._think
 
 
-def _check_client(model_client: Any, llm_config: Any) -> None:
+def _client(model_client: Any, llm_config: Any, output_type: Any) -> Any:
     if llm_config is not None:
         raise ConfigError("model_client and llm_config are two ways to give a model; give one of them")
     if not hasattr(model_client, "reply"):
         raise ConfigError(
             f"model_client is {model_client!r}; give a client: OpenAIChatCompletionClient(model='gpt-6-sol')"
         )
+    if output_type is None:
+        return model_client
+    if not hasattr(output_type, "model_json_schema"):
+        raise ConfigError(f"output_content_type is {output_type!r}; give a subclass of pydantic.BaseModel")
+    from autogen_nb.models.model_clients import StructuredModel
+
+    return StructuredModel(model_client, output_type)
 
 
 def _summary(template: str, call: FunctionCall, content: str) -> str:

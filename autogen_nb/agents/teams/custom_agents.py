@@ -2,16 +2,27 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autogen_nb.agents.parts.agent import Agent, call_user_code
 from autogen_nb.agents.teams.solo_agent import SoloAgent
-from autogen_nb.agents.teams.team_messages import BaseChatMessage, HandoffMessage, Response, TextMessage, flow_message
+from autogen_nb.agents.teams.team_messages import (
+    BaseChatMessage,
+    HandoffMessage,
+    MultiModalMessage,
+    Response,
+    StopMessage,
+    TextMessage,
+    flow_message,
+)
 from autogen_nb.core.chats.team_replies import Respond, ask_member
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Returned
 from autogen_nb.messages import Usage
 from autogen_nb.run import CancellationToken
+
+_OF_TEXT = (TextMessage, MultiModalMessage, StopMessage, HandoffMessage)
 
 
 class BaseChatAgent(SoloAgent):
@@ -50,7 +61,10 @@ class BaseChatAgent(SoloAgent):
         tokens = message.models_usage
         usage = None if tokens is None else Usage(tokens.prompt_tokens, tokens.completion_tokens)
         target = message.target if isinstance(message, HandoffMessage) else ""
-        return Returned((flow_message(message),), kind=message.kind, target=target, usage=usage)
+        # The run creates the message again from its text, unless the message has more.
+        kept = None if type(message) in _OF_TEXT else dict(message.dump())
+        flow = replace(flow_message(message), context=kept)
+        return Returned((flow,), kind=message.kind, target=target, usage=usage)
 
 
 class FunctionAgent(BaseChatAgent):

@@ -7,7 +7,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from autogen_nb.agents.parts.tool_use import FAILED
 from autogen_nb.agents.teams import team_messages
@@ -178,12 +178,13 @@ class RunFollower:
             models_usage=_usage(turn.usage),
         )
 
-    def _team_message(self, statement: Said) -> BaseMessage:
+    def _team_message(self, statement: Said) -> BaseChatMessage:
         message = self._task.pop(0) if statement.kind == "task" and self._task else self._message(statement)
         self._turn.has_ended = not self._task
         if statement.kind != "task":
             self._keep_draft(statement)
-        entry = statement.message.history_entry(statement.sender, own=False)
+        heard = team_messages.flow_message(message) if statement.kind == "structured" else statement.message
+        entry = heard.history_entry(statement.sender, own=False)
         for member in self.members.values():
             if statement.kind == "task" or member.name != statement.sender:
                 member.context.append(entry)
@@ -198,10 +199,18 @@ class RunFollower:
         if statement.kind not in ("tools", "handoff"):
             speaker.context.append(statement.message.history_entry(statement.sender, own=True))
 
-    def _message(self, statement: Said) -> BaseMessage:
+    def _message(self, statement: Said) -> BaseChatMessage:
         content: Any = team_messages.message_content(statement.message)
         common: dict[str, Any] = {"source": statement.sender, "models_usage": _usage(self._turn.usage)}
+        if statement.message.context is not None:
+            return cast("BaseChatMessage", team_messages.load_message(statement.message.context))
         match statement.kind:
+            case "structured":
+                member = self.members[statement.sender]
+                assert member.output_type is not None
+                value = member.output_type.model_validate_json(content)
+                structured: Any = team_messages.StructuredMessage[member.output_type]  # type: ignore[name-defined]
+                return cast("BaseChatMessage", structured(content=value, format_string=member.output_format, **common))
             case "stop":
                 return team_messages.StopMessage(content=content, **common)
             case "handoff":

@@ -52,6 +52,8 @@ class BaseGroupChat(TaskRunner):
         The team's name in its log.
     description
         The team's purpose.
+    custom_message_types
+        Ignored; a team knows all classes of messages that exist.
     """
 
     is_team = True
@@ -64,7 +66,9 @@ class BaseGroupChat(TaskRunner):
         max_turns: int | None = None,
         name: str = "team",
         description: str = "",
+        custom_message_types: Sequence[type[BaseMessage]] | None = None,
     ) -> None:
+        del custom_message_types
         self.name = name
         self.description = description
         self._members = _members_by_name(participants, name)
@@ -247,6 +251,7 @@ class SelectorGroupChat(BaseGroupChat):
         max_turns: int | None = None,
         name: str = "team",
         description: str = "",
+        custom_message_types: Sequence[type[BaseMessage]] | None = None,
     ) -> None:
         super().__init__(
             participants,
@@ -254,6 +259,7 @@ class SelectorGroupChat(BaseGroupChat):
             max_turns=max_turns,
             name=name,
             description=description,
+            custom_message_types=custom_message_types,
         )
         if not hasattr(model_client, "reply"):
             raise ConfigError(

@@ -11,6 +11,8 @@ from autogen_nb.messages import Completion
 from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from autogen_nb.agents.teams.model_contexts import ChatCompletionContext
     from autogen_nb.agents.teams.team_messages import BaseChatMessage
 
@@ -20,11 +22,13 @@ class TeamMember(Agent):
 
     `context` is the conversation for the agent's model, in the form of OpenAI's API. If `streams` is True, a run yields
     pieces of the agent's replies as they arrive. A `model_context` shares its history with `context`, and selects what
-    the model sees.
+    the model sees. The model replies with objects of the `output_type`, whose texts have the `output_format`.
     """
 
     description: str
     streams: bool = False
+    output_type: "type[BaseModel] | None" = None
+    output_format: str | None = None
     model_context: "ChatCompletionContext | None" = None
 
     def __init__(self) -> None:
