@@ -24,6 +24,10 @@ from .agents.teams.custom_agents import BaseChatAgent as BaseChatAgent
 from .agents.teams.custom_agents import FunctionAgent as FunctionAgent
 from .agents.teams.function_tool import FunctionTool as FunctionTool
 from .agents.teams.function_tool import Handoff as Handoff
+from .agents.teams.memories import ListMemory as ListMemory
+from .agents.teams.memories import Memory as Memory
+from .agents.teams.memories import MemoryQueryResult as MemoryQueryResult
+from .agents.teams.memories import UpdateContextResult as UpdateContextResult
 from .agents.teams.model_contexts import BufferedChatCompletionContext as BufferedChatCompletionContext
 from .agents.teams.model_contexts import ChatCompletionContext as ChatCompletionContext
 from .agents.teams.model_contexts import HeadAndTailChatCompletionContext as HeadAndTailChatCompletionContext
@@ -37,6 +41,7 @@ from .agents.teams.team_messages import BaseChatMessage as BaseChatMessage
 from .agents.teams.team_messages import CodeExecutionEvent as CodeExecutionEvent
 from .agents.teams.team_messages import CodeGenerationEvent as CodeGenerationEvent
 from .agents.teams.team_messages import HandoffMessage as HandoffMessage
+from .agents.teams.team_messages import MemoryQueryEvent as MemoryQueryEvent
 from .agents.teams.team_messages import ModelClientStreamingChunkEvent as ModelClientStreamingChunkEvent
 from .agents.teams.team_messages import MultiModalMessage as MultiModalMessage
 from .agents.teams.team_messages import Response as Response
@@ -93,6 +98,8 @@ from .models.client_types import CreateResult as CreateResult
 from .models.client_types import FunctionExecutionResult as FunctionExecutionResult
 from .models.client_types import FunctionExecutionResultMessage as FunctionExecutionResultMessage
 from .models.client_types import Image as Image
+from .models.client_types import MemoryContent as MemoryContent
+from .models.client_types import MemoryMimeType as MemoryMimeType
 from .models.client_types import RequestUsage as RequestUsage
 from .models.client_types import SystemMessage as SystemMessage
 from .models.client_types import UserMessage as UserMessage

@@ -22,6 +22,7 @@ Kind: TypeAlias = Literal[
     "handoff",  # a handoff to another agent
     "stop",  # an agent's request to end the run
     "structured",  # an object as JSON
+    "memory",  # what an agent's memories add to its context
 ]
 EndReason: TypeAlias = Literal[
     "answered",  # an agent had nothing to add
@@ -289,6 +290,7 @@ Callback: TypeAlias = Literal[
     "message hooks",
     "candidate_func",
     "termination condition",
+    "memory",
 ]
 
 

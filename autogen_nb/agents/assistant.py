@@ -16,6 +16,7 @@ from autogen_nb.messages import FunctionCall
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from autogen_nb.agents.teams.memories import Memory
     from autogen_nb.agents.teams.model_contexts import ChatCompletionContext
 
 
@@ -51,6 +52,8 @@ class AssistantAgent(ConversableAgent):
         The pydantic class of the answers, which are then ``StructuredMessage[output_content_type]``.
     output_content_type_format
         The template for the text of such an answer, with the fields of the class.
+    memory
+        Memories, such as a `ListMemory`, that add to the model's context before each answer.
     """
 
     DEFAULT_SYSTEM_MESSAGE = ASSISTANT
@@ -81,6 +84,7 @@ class AssistantAgent(ConversableAgent):
         model_context: "ChatCompletionContext | None" = None,
         output_content_type: "type[BaseModel] | None" = None,
         output_content_type_format: str | None = None,
+        memory: "Sequence[Memory] | None" = None,
     ) -> None:
         if hasattr(system_message, "reply"):
             if model_client is not None:
@@ -110,8 +114,8 @@ class AssistantAgent(ConversableAgent):
             silent=silent,
         )
         self.streams = model_client_stream
-        if model_context is not None:
-            self._share_history(model_context)
+        if memory is not None or model_context is not None:
+            self._share_history(model_context, memory or ())
         handovers = read_handoffs(handoffs)
         all_tools = read_tools([*read_tools(tools), *(handoff.tool for handoff in handovers)])
         if all_tools and self.model is None:
@@ -124,15 +128,20 @@ class AssistantAgent(ConversableAgent):
         self.output_type, self.output_format = output_content_type, output_content_type_format
         is_typed = output_content_type is not None
         reflects = is_typed if reflect_on_tool_use is None else reflect_on_tool_use
-        self._think = Think(rounds, reflects, summary, targets, "structured" if is_typed else "text")
+        self._think = Think(rounds, reflects, summary, targets, "structured" if is_typed else "text", bool(memory))
 
-    def _share_history(self, context: "ChatCompletionContext") -> None:
+    def _share_history(self, context: "ChatCompletionContext | None", memory: "Sequence[Memory]") -> None:
+        from autogen_nb.agents.teams.model_contexts import UnboundedChatCompletionContext
+
+        context = UnboundedChatCompletionContext() if context is None else context
         if not hasattr(context, "share"):
             raise ConfigError(
                 f"model_context is {context!r}; give a subclass of ChatCompletionContext, such as "
                 "BufferedChatCompletionContext(buffer_size=20)"
             )
-        self.model_context, self.context = context, context.share(self.name)
+        if not isinstance(memory, list | tuple) or not all(hasattr(each, "update_context") for each in memory):
+            raise ConfigError(f"memory is {memory!r}; give a list of memories, such as [ListMemory()]")
+        self.model_context, self.context, self.memory = context, context.share(self.name), memory
 
     def team_step(self) -> Respond:
         return super().team_step() if self.model is None or self.code is not None else self._think

@@ -1,13 +1,14 @@
-"""The types of AgentChat's model clients: messages to a model, its result, and function calls."""
+"""The types of AgentChat's model clients: messages to a model, its result, function calls, and memories."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from mimetypes import guess_type
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.trusted import owned_files
@@ -75,6 +76,26 @@ class Image(BaseModel):
     @property
     def data_uri(self) -> str:
         return self.uri
+
+
+class MemoryMimeType(Enum):
+    """The types of a memory's contents."""
+
+    TEXT = "text/plain"
+    JSON = "application/json"
+    MARKDOWN = "text/markdown"
+    IMAGE = "image/*"
+    BINARY = "application/octet-stream"
+
+
+class MemoryContent(BaseModel):
+    """An item of a memory."""
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+    content: str | bytes | dict[str, Any] | Image
+    mime_type: MemoryMimeType | str = Field(union_mode="left_to_right")
+    metadata: dict[str, Any] | None = None
 
 
 Parts: TypeAlias = str | Sequence[str | Image]

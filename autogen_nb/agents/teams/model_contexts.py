@@ -4,7 +4,8 @@ The agent's history and its context share one list, so that a context sees all m
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -66,6 +67,17 @@ class ChatCompletionContext(ABC):
         """The list of all messages, for the agent's own use."""
         self._agent = agent
         return self._history
+
+    @asynccontextmanager
+    async def additions(self) -> AsyncGenerator[list[Mapping[str, Any]], None]:
+        """A list that receives the messages added meanwhile; they leave the context."""
+        added: list[Mapping[str, Any]] = []
+        start = len(self._history)
+        try:
+            yield added
+        finally:
+            added += self._history[start:]
+            del self._history[start:]
 
     async def view(self, steps: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """What the agent's model sees of the conversation and of the steps in the current turn."""

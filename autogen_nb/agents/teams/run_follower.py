@@ -22,6 +22,7 @@ from autogen_nb.events import (
     Event,
     FunctionsReturned,
     HumanInputAsked,
+    Kept,
     ModelAsked,
     ModelDelta,
     ModelReplied,
@@ -120,6 +121,8 @@ class RunFollower:
                 yield self._result_event(contents)
             case HumanInputAsked(agent=agent):
                 yield team_messages.UserInputRequestedEvent(source=agent, request_id=str(len(self.transcript.messages)))
+            case Returned(messages=messages, kind="memory"):
+                yield from self._memory_events(messages)
             case Returned(usage=Usage() as usage):
                 self._turn.usage = usage
             case CodeRan(exit_code=exit_code):
@@ -161,6 +164,14 @@ class RunFollower:
         answer = tool_result_message(turn.call_message, contents)
         turn.draft += wire([answer.history_entry(turn.speaker, own=True)])
         return team_messages.ToolCallExecutionEvent(source=turn.speaker, content=turn.results)
+
+    def _memory_events(self, messages: Sequence[Kept | Message]) -> Iterator[BaseMessage]:
+        for message in messages:
+            assert isinstance(message, Message)
+            if message.context is None:
+                self._turn.draft.append(message.to_dict())
+            else:
+                yield team_messages.load_message(message.context)
 
     def _code_event(self, statement: Said) -> BaseMessage:
         name, text, turn = statement.sender, statement.message.text, self._turn

@@ -13,6 +13,7 @@ from autogen_nb.run import CancellationToken
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from autogen_nb.agents.teams.memories import Memory
     from autogen_nb.agents.teams.model_contexts import ChatCompletionContext
     from autogen_nb.agents.teams.team_messages import BaseChatMessage
 
@@ -20,15 +21,17 @@ if TYPE_CHECKING:
 class TeamMember(Agent):
     """An agent that can be in a team; a model that selects speakers reads the `description`.
 
-    `context` is the conversation for the agent's model, in the form of OpenAI's API. If `streams` is True, a run yields
-    pieces of the agent's replies as they arrive. A `model_context` shares its history with `context`, and selects what
-    the model sees. The model replies with objects of the `output_type`, whose texts have the `output_format`.
+    `context` is the conversation for the agent's model, in the form of OpenAI's API. A `model_context` shares this
+    list, and selects what the model sees; the agent's `memory` adds to it. The model replies with objects of the
+    `output_type`, whose texts have the `output_format`. If `streams` is True, a run yields pieces of the replies as
+    they arrive.
     """
 
     description: str
     streams: bool = False
     output_type: "type[BaseModel] | None" = None
     output_format: str | None = None
+    memory: "Sequence[Memory]" = ()
     model_context: "ChatCompletionContext | None" = None
 
     def __init__(self) -> None:

@@ -19,6 +19,7 @@ from autogen_nb.models.client_types import (
     FunctionCall,
     FunctionExecutionResult,
     Image,
+    MemoryContent,
     RequestUsage,
     UserMessage,
     parts_from,
@@ -179,6 +180,13 @@ class ToolCallExecutionEvent(BaseAgentEvent):
 
     content: list[FunctionExecutionResult]
     type: Literal["ToolCallExecutionEvent"] = "ToolCallExecutionEvent"
+
+
+class MemoryQueryEvent(BaseAgentEvent):
+    """What an agent's memory added to the model's context: its `MemoryContent` items."""
+
+    content: list[MemoryContent]
+    type: Literal["MemoryQueryEvent"] = "MemoryQueryEvent"
 
 
 class CodeGenerationEvent(BaseAgentEvent):

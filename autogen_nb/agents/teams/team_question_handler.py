@@ -43,6 +43,7 @@ class TeamQuestionHandler(QuestionHandler):
         self._select = select
         self._calls |= {
             "generate_reply": self._answer,
+            "memory": self._remember,
             "termination condition": lambda question: conditions.judge(question, tuple(follower.turn)),
         }
 
@@ -68,6 +69,14 @@ class TeamQuestionHandler(QuestionHandler):
 
         view = partial(context.view, steps)
         return OnCaller(lambda: call_user_code(view, f"the model_context of {agent.name}", request))
+
+    def _remember(self, question: Called) -> Answer | Awaitable[Answer]:
+        from autogen_nb.agents.teams.memories import remember
+
+        member = self._members[question.agent]
+        assert member.model_context is not None
+        work = partial(remember, member.name, member.memory, member.model_context)
+        return call_user_code(work, f"the memory of {member.name}", lambda returned: returned)
 
     def _answer(self, question: Called) -> Answer | Awaitable[Answer]:
         return self._members[question.agent].answer(self._transcript.unread_messages(question.agent))

@@ -89,7 +89,7 @@ def keep_events(asking: Asking[T], events: list[Recorded]) -> Asking[T]:
 class Think:
     """Asks a model and runs its calls, at most `rounds` times. With `reflect`, the model then writes the message.
 
-    `kind` is the kind of the messages that the model writes.
+    `kind` is the kind of the messages that the model writes. If `remembers` is True, the agent's memories come first.
     """
 
     rounds: int = 1
@@ -97,8 +97,11 @@ class Think:
     summarise: Callable[[FunctionCall, str], str] = lambda _, content: content
     handoffs: Mapping[str, str] = field(default_factory=dict)
     kind: Kind = "text"
+    remembers: bool = False
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
+        if self.remembers:
+            yield from ask(Called("memory", name, state.team, len(state.said)), Returned)
         for number in range(1, self.rounds + 1):
             replied = yield from _ask_model(state, name, "some")
             calls = replied.message.calls
