@@ -22,6 +22,7 @@ from .agents.parts.usage_tracker import gather_usage_summary as gather_usage_sum
 from .agents.teams.console import Console as Console
 from .agents.teams.custom_agents import BaseChatAgent as BaseChatAgent
 from .agents.teams.custom_agents import FunctionAgent as FunctionAgent
+from .agents.teams.function_tool import BaseTool as BaseTool
 from .agents.teams.function_tool import FunctionTool as FunctionTool
 from .agents.teams.function_tool import Handoff as Handoff
 from .agents.teams.memories import ListMemory as ListMemory
@@ -33,6 +34,8 @@ from .agents.teams.model_contexts import ChatCompletionContext as ChatCompletion
 from .agents.teams.model_contexts import HeadAndTailChatCompletionContext as HeadAndTailChatCompletionContext
 from .agents.teams.model_contexts import TokenLimitedChatCompletionContext as TokenLimitedChatCompletionContext
 from .agents.teams.model_contexts import UnboundedChatCompletionContext as UnboundedChatCompletionContext
+from .agents.teams.runner_tools import AgentTool as AgentTool
+from .agents.teams.runner_tools import TeamTool as TeamTool
 from .agents.teams.team_chats import BaseGroupChat as BaseGroupChat
 from .agents.teams.team_chats import RoundRobinGroupChat as RoundRobinGroupChat
 from .agents.teams.team_chats import SelectorGroupChat as SelectorGroupChat
@@ -67,6 +70,11 @@ from .agents.teams.termination_conditions import TextMentionTermination as TextM
 from .agents.teams.termination_conditions import TextMessageTermination as TextMessageTermination
 from .agents.teams.termination_conditions import TimeoutTermination as TimeoutTermination
 from .agents.teams.termination_conditions import TokenUsageTermination as TokenUsageTermination
+from .agents.teams.workbenches import ImageResultContent as ImageResultContent
+from .agents.teams.workbenches import StaticWorkbench as StaticWorkbench
+from .agents.teams.workbenches import TextResultContent as TextResultContent
+from .agents.teams.workbenches import ToolResult as ToolResult
+from .agents.teams.workbenches import Workbench as Workbench
 from .agents.user_proxy import UserProxyAgent as UserProxyAgent
 from .autogen_modules import install_as_autogen as install_as_autogen
 from .cli.table_files import EXAMPLE as EXAMPLE

@@ -243,9 +243,17 @@ class FunctionsAsked:
 
 @dataclass(frozen=True, slots=True)
 class FunctionsReturned:
-    """The results as text, in the order of the calls; a failure begins with "Error: "."""
+    """The results as text, in the order of the calls.
+
+    A failure begins with "Error: ", or its index is in `failed`. `inner` holds the messages of runs inside the calls.
+    """
 
     contents: tuple[str, ...]
+    failed: tuple[int, ...] = ()
+    inner: tuple[Message, ...] = ()
+
+    def has_failed(self, index: int) -> bool:
+        return index in self.failed or self.contents[index].startswith("Error: ")
 
 
 @dataclass(frozen=True, slots=True)

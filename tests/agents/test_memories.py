@@ -72,5 +72,5 @@ def test_a_resumed_run_asks_no_memory_again() -> None:
 def test_memories_are_a_list_and_return_what_they_found() -> None:
     with pytest.raises(ConfigError, match=r"give a list of memories"):
         assistant("cook", "Tofu.", memory=autogen_nb.ListMemory())
-    with pytest.raises(CallbackError, match="must return an UpdateContextResult"):
+    with pytest.raises(CallbackError, match="return an UpdateContextResult"):
         done(remembering(Search()))

@@ -4,7 +4,7 @@ The agent's history and its context share one list, so that a context sees all m
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -69,14 +69,12 @@ class ChatCompletionContext(ABC):
         return self._history
 
     @asynccontextmanager
-    async def additions(self) -> AsyncGenerator[list[Mapping[str, Any]], None]:
-        """A list that receives the messages added meanwhile; they leave the context."""
-        added: list[Mapping[str, Any]] = []
+    async def additions(self) -> AsyncGenerator[Callable[[], list[Mapping[str, Any]]], None]:
+        """A function for the messages added meanwhile, which then leave the context."""
         start = len(self._history)
         try:
-            yield added
+            yield lambda: self._history[start:]
         finally:
-            added += self._history[start:]
             del self._history[start:]
 
     async def view(self, steps: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from autogen_nb.agents.parts.tool_use import FAILED
 from autogen_nb.agents.teams import team_messages
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
@@ -41,10 +40,13 @@ class TeamTranscript:
     messages: list[BaseMessage] = field(default_factory=list)
     read_positions: dict[str, int] = field(default_factory=dict)
     """For each member, the number of messages up to and including its last answer."""
+    inner_ids: set[str] = field(default_factory=set)
+    """The messages of runs inside tools, which members do not hear."""
 
     def unread_messages(self, name: str) -> list[BaseChatMessage]:
         """The messages since a member's last answer."""
-        return [item for item in self.messages[self.read_positions.get(name, 0) :] if isinstance(item, BaseChatMessage)]
+        unread = self.messages[self.read_positions.get(name, 0) :]
+        return [item for item in unread if isinstance(item, BaseChatMessage) and item.id not in self.inner_ids]
 
 
 @dataclass(slots=True)
@@ -117,8 +119,8 @@ class RunFollower:
                 yield team_messages.ModelClientStreamingChunkEvent(source=agent, content=text)
             case ModelReplied(completion=completion):
                 yield from self._reply_events(completion)
-            case FunctionsReturned(contents=contents):
-                yield self._result_event(contents)
+            case FunctionsReturned():
+                yield from self._result_events(event)
             case HumanInputAsked(agent=agent):
                 yield team_messages.UserInputRequestedEvent(source=agent, request_id=str(len(self.transcript.messages)))
             case Returned(messages=messages, kind="memory"):
@@ -153,17 +155,21 @@ class RunFollower:
         usage = _usage(reply.usage)
         yield team_messages.ToolCallRequestEvent(source=turn.speaker, content=turn.calls, models_usage=usage)
 
-    def _result_event(self, contents: Sequence[str]) -> BaseMessage:
+    def _result_events(self, returned: FunctionsReturned) -> Iterator[BaseMessage]:
         turn = self._turn
+        for inner in returned.inner:
+            message = team_messages.load_message(inner.context)
+            self.transcript.inner_ids.add(message.id)
+            yield message
         turn.results = [
             FunctionExecutionResult(
-                content=content, name=call.name, call_id=call.id, is_error=content.startswith(FAILED)
+                content=content, name=call.name, call_id=call.id, is_error=returned.has_failed(index)
             )
-            for call, content in zip(turn.calls, contents, strict=True)
+            for index, (call, content) in enumerate(zip(turn.calls, returned.contents, strict=True))
         ]
-        answer = tool_result_message(turn.call_message, contents)
+        answer = tool_result_message(turn.call_message, returned.contents)
         turn.draft += wire([answer.history_entry(turn.speaker, own=True)])
-        return team_messages.ToolCallExecutionEvent(source=turn.speaker, content=turn.results)
+        yield team_messages.ToolCallExecutionEvent(source=turn.speaker, content=turn.results)
 
     def _memory_events(self, messages: Sequence[Kept | Message]) -> Iterator[BaseMessage]:
         for message in messages:

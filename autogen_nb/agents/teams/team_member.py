@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from autogen_nb.agents.teams.memories import Memory
     from autogen_nb.agents.teams.model_contexts import ChatCompletionContext
     from autogen_nb.agents.teams.team_messages import BaseChatMessage
+    from autogen_nb.agents.teams.workbenches import Workbench
 
 
 class TeamMember(Agent):
@@ -24,13 +25,14 @@ class TeamMember(Agent):
     `context` is the conversation for the agent's model, in the form of OpenAI's API. A `model_context` shares this
     list, and selects what the model sees; the agent's `memory` adds to it. The model replies with objects of the
     `output_type`, whose texts have the `output_format`. If `streams` is True, a run yields pieces of the replies as
-    they arrive.
+    they arrive. The `workbenches` give it tools.
     """
 
     description: str
     streams: bool = False
     output_type: "type[BaseModel] | None" = None
     output_format: str | None = None
+    workbenches: "Sequence[Workbench]" = ()
     memory: "Sequence[Memory]" = ()
     model_context: "ChatCompletionContext | None" = None
 

@@ -17,6 +17,7 @@ from autogen_nb.events import (
     Answer,
     ApprovalAsked,
     Called,
+    FunctionsAsked,
     HumanInputAsked,
     HumanInputGiven,
     ModelAsked,
@@ -59,16 +60,37 @@ class TeamQuestionHandler(QuestionHandler):
                 return super().__call__(question)
 
     def _model(self, question: ModelAsked) -> OnCaller | OnEngine:
-        agent, context = self._agents[question.agent], self._members[question.agent].model_context
-        if context is None:
+        agent, member = self._agents[question.agent], self._members[question.agent]
+        if member.model_context is None and not member.workbenches:
             return super()._model(question)
-        steps = self._messages_for(question)[len(self._members[agent.name].context) :]
 
-        def request(messages: list[Mapping[str, Any]]) -> OnEngine:
+        async def prepare() -> OnEngine:
+            await self._offer_tools(agent)
+            messages = self._messages_for(question)
+            if member.model_context is not None:
+                messages = await member.model_context.view(messages[len(member.context) :])
             return self._request(agent, model_request(agent, messages, calls=question.calls == "some"))
 
-        view = partial(context.view, steps)
-        return OnCaller(lambda: call_user_code(view, f"the model_context of {agent.name}", request))
+        what = f"the model_context or the workbench of {agent.name}"
+        return OnCaller(lambda: call_user_code(prepare, what, lambda request: request))
+
+    def _functions(self, question: FunctionsAsked) -> Answer | Awaitable[Answer]:
+        agent, functions = self._agents[question.agent], super()._functions
+        if not self._members[agent.name].workbenches:
+            return functions(question)
+
+        async def call() -> Answer:
+            await self._offer_tools(agent)
+            answer = functions(question)
+            return await answer if isinstance(answer, Awaitable) else answer
+
+        return call_user_code(call, f"the workbench of {agent.name}", lambda answer: answer)
+
+    async def _offer_tools(self, agent: Participant) -> None:
+        if workbenches := self._members[agent.name].workbenches:
+            from autogen_nb.agents.teams.workbenches import offer_tools
+
+            await offer_tools(agent, workbenches)
 
     def _remember(self, question: Called) -> Answer | Awaitable[Answer]:
         from autogen_nb.agents.teams.memories import remember

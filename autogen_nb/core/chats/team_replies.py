@@ -94,7 +94,7 @@ class Think:
 
     rounds: int = 1
     reflect: bool = False
-    summarise: Callable[[FunctionCall, str], str] = lambda _, content: content
+    summarise: Callable[[FunctionCall, str, bool], str] = lambda _, content, _failed: content
     handoffs: Mapping[str, str] = field(default_factory=dict)
     kind: Kind = "text"
     remembers: bool = False
@@ -112,7 +112,8 @@ class Think:
                 if call.name in self.handoffs:
                     return TeamReply(Message(content), "handoff", self.handoffs[call.name])
             if number == self.rounds and not self.reflect:
-                summaries = map(self.summarise, calls, returned.contents)
+                failures = map(returned.has_failed, range(len(calls)))
+                summaries = map(self.summarise, calls, returned.contents, failures)
                 return TeamReply(Message("\n".join(summaries)), "tools")
         # Some models make calls although the request does not allow calls.
         return TeamReply(_text_only((yield from _ask_model(state, name, "none")).message), self.kind)
