@@ -22,6 +22,8 @@ Kind: TypeAlias = Literal[
     "handoff",  # a handoff to another agent
     "stop",  # an agent's request to end the run
     "plan",  # an orchestrator's plan, with which the conversation begins anew
+    "structured",  # an object as JSON
+    "memory",  # what an agent's memories add to its context
 ]
 EndReason: TypeAlias = Literal[
     "answered",  # an agent had nothing to add
@@ -245,9 +247,17 @@ class FunctionsAsked:
 
 @dataclass(frozen=True, slots=True)
 class FunctionsReturned:
-    """The results as text, in the order of the calls; a failure begins with "Error: "."""
+    """The results as text, in the order of the calls.
+
+    A failure begins with "Error: ", or its index is in `failed`. `inner` holds the messages of runs inside the calls.
+    """
 
     contents: tuple[str, ...]
+    failed: tuple[int, ...] = ()
+    inner: tuple[Message, ...] = ()
+
+    def has_failed(self, index: int) -> bool:
+        return index in self.failed or self.contents[index].startswith("Error: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +303,7 @@ Callback: TypeAlias = Literal[
     "candidate_func",
     "edge condition",
     "termination condition",
+    "memory",
 ]
 
 
@@ -323,8 +334,8 @@ class Returned:
     if the last message of hooks replaces the received message in the agent's history. `inner` holds the events of chats
     inside the code. `request_reply` is the argument of its last ``super().send()`` or ``super().receive()``, and
     `auto_replies` its count of consecutive automatic replies. `replying` is False if the agent stops replying to the
-    peer. Only answers of a team's members have the last four fields: `transcript` are the member's messages in
-    AgentChat's form, as JSON. If the member is a team, `names` are the authors of its `messages`.
+    peer. Only answers of a team's members have the last four fields: `transcript` are the member's messages
+    in AgentChat's form, as the `context` of each. If the member is a team, `names` are the authors of its `messages`.
     """
 
     messages: tuple[Kept | Message, ...] = ()
@@ -338,7 +349,7 @@ class Returned:
     kind: Kind = "text"
     target: str = ""
     usage: Usage | None = None
-    transcript: tuple[str, ...] = ()
+    transcript: tuple[Message, ...] = ()
 
     @property
     def new_messages(self) -> tuple[Message, ...]:

@@ -143,9 +143,10 @@ def group(rng: Random, *members: AgentSpec) -> AgentSpec:
 
 
 def team(rng: Random) -> Flow:
+    handoffs = rng.choice(({}, {"f": "user"}))
     members: dict[str, Respond] = {
         "user": RunLast(RunCode(confirm=rng.choice(CONFIRMS)), AskPerson("? ")),
-        "assistant": Think(rng.choice((1, 3)), reflect=rng.random() < 0.5, handoffs=rng.choice(({}, {"f": "user"}))),
+        "assistant": Think(rng.choice((1, 3)), rng.random() < 0.5, handoffs=handoffs, remembers=rng.random() < 0.5),
         "writer": WriteAndRun(RunCode(confirm=rng.choice(CONFIRMS)), rng.choice((0, 1))),
         "third": ask_member,
     }
@@ -174,6 +175,8 @@ def returned(rng: Random, function: Callback) -> Returned:
     match function:
         case "generate_init_message":
             return Returned((Message("start"),))
+        case "memory":
+            return Returned((Message("known", role="system"),), kind="memory")
         case "is_termination_msg" | "termination condition" | "edge condition":
             return Returned(decided=rng.random() < 0.1, reason="seen")
         case "reply function":

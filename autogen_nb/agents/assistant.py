@@ -2,16 +2,23 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
+from autogen_nb.agents.parts.agent import naming_errors
 from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT, fill_template
-from autogen_nb.agents.parts.tool_schema import with_typed_arguments
 from autogen_nb.agents.teams.function_tool import Handoff, read_handoffs, read_tools
 from autogen_nb.core.chats.team_replies import Respond, Think
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import FunctionCall
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from autogen_nb.agents.teams.memories import Memory
+    from autogen_nb.agents.teams.model_contexts import ChatCompletionContext
+    from autogen_nb.agents.teams.workbenches import Workbench
 
 
 class AssistantAgent(ConversableAgent):
@@ -27,18 +34,31 @@ class AssistantAgent(ConversableAgent):
     model_client
         The model client, such as ``OpenAIChatCompletionClient(model="gpt-6-luna")``.
     tools
-        Sync or async functions that the model can call; the agent runs them.
+        Sync or async functions, or other tools, that the model can call; the agent runs them.
     handoffs
         The agents that this agent can hand over to: their names, or `Handoff` objects.
     reflect_on_tool_use
-        Whether the model writes an answer from the results of its calls; otherwise the results are the answer.
+        Whether the model writes an answer from the results of its calls; otherwise the results are the answer. The
+        default is True with an `output_content_type`.
     max_tool_iterations
         The maximum number of model replies with tool calls in one turn.
     tool_call_summary_format
-        If the results are the answer, the template for each result, with the fields ``{tool_name}``, ``{arguments}``
-        and ``{result}``.
+        If the results are the answer, the template for each result, with the fields ``{tool_name}``, ``{arguments}``,
+        ``{result}`` and ``{is_error}``.
+    tool_call_summary_formatter
+        Instead of the template, a function of a `FunctionCall` and its `FunctionExecutionResult`; it returns the text.
     model_client_stream
         Whether `run_stream` yields pieces of the replies as they arrive.
+    model_context
+        What the model sees of the conversation in a team, such as ``BufferedChatCompletionContext(buffer_size=20)``.
+    output_content_type
+        The pydantic class of the answers, which are then ``StructuredMessage[output_content_type]``.
+    output_content_type_format
+        The template for the text of such an answer, with the fields of the class.
+    memory
+        Memories, such as a `ListMemory`, that add to the model's context before each answer.
+    workbench
+        A `Workbench` with more tools, or a list of them.
     """
 
     DEFAULT_SYSTEM_MESSAGE = ASSISTANT
@@ -65,18 +85,20 @@ class AssistantAgent(ConversableAgent):
         reflect_on_tool_use: bool | None = None,
         max_tool_iterations: int = 1,
         tool_call_summary_format: str = "{result}",
+        tool_call_summary_formatter: Callable[[Any, Any], str] | None = None,
         model_client_stream: bool = False,
+        model_context: "ChatCompletionContext | None" = None,
+        output_content_type: "type[BaseModel] | None" = None,
+        output_content_type_format: str | None = None,
+        memory: "Sequence[Memory] | None" = None,
+        workbench: "Workbench | Sequence[Workbench] | None" = None,
     ) -> None:
         if hasattr(system_message, "reply"):
             if model_client is not None:
                 raise ConfigError(f"{name} is given two model clients; give it one")
             system_message, model_client = ASSISTANT, system_message
-        if model_client is not None and llm_config is not None:
-            raise ConfigError("model_client and llm_config are two ways to give a model; give one of them")
-        if model_client is not None and not hasattr(model_client, "reply"):
-            raise ConfigError(
-                f"model_client is {model_client!r}; give a client: OpenAIChatCompletionClient(model='gpt-6-sol')"
-            )
+        if model_client is not None:
+            model_client = _client(model_client, llm_config, output_content_type)
         if model_client is not None and system_message is ASSISTANT:
             system_message = TEAM_ASSISTANT
         if model_client is not None and description is None:
@@ -99,20 +121,69 @@ class AssistantAgent(ConversableAgent):
             silent=silent,
         )
         self.streams = model_client_stream
+        self._configure_context(model_context, memory)
         handovers = read_handoffs(handoffs)
         all_tools = read_tools([*read_tools(tools), *(handoff.tool for handoff in handovers)])
         if all_tools and self.model is None:
             raise ConfigError(f"{self.name} has tools and no model to call them; give it a model_client")
         for tool in all_tools:
             self.define("tool", dict(tool.schema))
-            self.function_map[tool.call_name] = with_typed_arguments(tool.func)
-        targets = {handoff.tool.call_name: handoff.target for handoff in handovers}
-        summary = partial(_summary, tool_call_summary_format)
-        self._think = Think(rounds, bool(reflect_on_tool_use), summary, targets)
+            self.function_map[tool.name] = tool.as_function()
+        self.handoffs = {handoff.tool.name: handoff.target for handoff in handovers}
+        summary = partial(_summary, tool_call_summary_format, tool_call_summary_formatter)
+        self.workbenches = workbench if isinstance(workbench, Sequence) else [] if workbench is None else [workbench]
+        self.output_type, self.output_format = output_content_type, output_content_type_format
+        is_typed = output_content_type is not None
+        reflects = is_typed if reflect_on_tool_use is None else reflect_on_tool_use
+        self._think = Think(
+            rounds, reflects, summary, self.handoffs, "structured" if is_typed else "text", bool(memory)
+        )
+
+    def _configure_context(self, context: "ChatCompletionContext | None", memory: "Sequence[Memory] | None") -> None:
+        if context is None and memory is None:
+            return
+        from autogen_nb.agents.teams.model_contexts import UnboundedChatCompletionContext
+
+        context = UnboundedChatCompletionContext() if context is None else context
+        if not hasattr(context, "share"):
+            raise ConfigError(
+                f"model_context is {context!r}; give a subclass of ChatCompletionContext, such as "
+                "BufferedChatCompletionContext(buffer_size=20)"
+            )
+        memory = [] if memory is None else memory
+        if not isinstance(memory, list | tuple) or not all(hasattr(each, "update_context") for each in memory):
+            raise ConfigError(f"memory is {memory!r}; give a list of memories, such as [ListMemory()]")
+        self.model_context, self.context, self.memory = context, context.share(self.name), memory
 
     def team_step(self) -> Respond:
         return super().team_step() if self.model is None or self.code is not None else self._think
 
 
-def _summary(template: str, call: FunctionCall, content: str) -> str:
-    return fill_template(template, tool_name=call.name, arguments=call.arguments, result=content)
+def _client(model_client: Any, llm_config: Any, output_type: Any) -> Any:
+    if llm_config is not None:
+        raise ConfigError("model_client and llm_config are two ways to give a model; give one of them")
+    if not hasattr(model_client, "reply"):
+        raise ConfigError(
+            f"model_client is {model_client!r}; give a client: OpenAIChatCompletionClient(model='gpt-6-sol')"
+        )
+    if output_type is None:
+        return model_client
+    if not hasattr(output_type, "model_json_schema"):
+        raise ConfigError(f"output_content_type is {output_type!r}; give a subclass of pydantic.BaseModel")
+    from autogen_nb.models.model_clients import StructuredModel
+
+    return StructuredModel(model_client, output_type)
+
+
+def _summary(
+    template: str, formatter: Callable[[Any, Any], str] | None, call: FunctionCall, content: str, failed: bool
+) -> str:
+    if formatter is None:
+        fields = {"tool_name": call.name, "arguments": call.arguments, "result": content}
+        return fill_template(template, **fields, is_error=str(failed))
+    from autogen_nb.models import client_types
+
+    call_id = call.call_id or ""
+    result = client_types.FunctionExecutionResult(content=content, name=call.name, call_id=call_id, is_error=failed)
+    with naming_errors("tool_call_summary_formatter"):
+        return formatter(client_types.FunctionCall(call_id, call.arguments, call.name), result)

@@ -1,13 +1,14 @@
-"""The types of AgentChat's model clients: messages to a model, its result, and function calls."""
+"""The types of AgentChat's model clients: messages to a model, its result, function calls, and memories."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from mimetypes import guess_type
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.trusted import owned_files
@@ -75,6 +76,26 @@ class Image(BaseModel):
     @property
     def data_uri(self) -> str:
         return self.uri
+
+
+class MemoryMimeType(Enum):
+    """The types of a memory's contents."""
+
+    TEXT = "text/plain"
+    JSON = "application/json"
+    MARKDOWN = "text/markdown"
+    IMAGE = "image/*"
+    BINARY = "application/octet-stream"
+
+
+class MemoryContent(BaseModel):
+    """An item of a memory."""
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+    content: str | bytes | dict[str, Any] | Image
+    mime_type: MemoryMimeType | str = Field(union_mode="left_to_right")
+    metadata: dict[str, Any] | None = None
 
 
 Parts: TypeAlias = str | Sequence[str | Image]
@@ -151,6 +172,33 @@ def on_the_wire(messages: Iterable[LLMMessage | Mapping[str, Any]]) -> Iterator[
                 raise ConfigError(
                     f"{message!r} is not a message for a model; give UserMessage(content=..., source=...)"
                 )
+
+
+def from_the_wire(messages: Iterable[Mapping[str, Any]], agent: str) -> list[LLMMessage]:
+    """The messages from the form of OpenAI's API; `agent` is the author of messages without a name."""
+    converted: list[LLMMessage] = []
+    names: dict[str, str] = {}
+    for message in messages:
+        source, content = message.get("name") or agent, message.get("content")
+        match message:
+            case {"role": "system"}:
+                converted.append(SystemMessage(content=content or ""))
+            case {"role": "tool", "tool_call_id": call_id}:
+                if not (converted and isinstance(converted[-1], FunctionExecutionResultMessage)):
+                    converted.append(FunctionExecutionResultMessage(content=[]))
+                result = FunctionExecutionResult(content=content or "", name=names.get(call_id, ""), call_id=call_id)
+                cast("FunctionExecutionResultMessage", converted[-1]).content.append(result)
+            case {"role": "assistant", "tool_calls": [*tool_calls]}:
+                calls = [FunctionCall(call["id"], **call["function"]) for call in tool_calls]
+                calls[0] = replace(calls[0], reasoning_details=message.get("reasoning_details"))
+                names |= {call.id: call.name for call in calls}
+                converted.append(AssistantMessage(content=calls, source=agent, thought=content))
+            case {"role": "assistant"}:
+                converted.append(AssistantMessage(content=content or "", source=source))
+            case _:
+                parts = parts_from(content) if isinstance(content, list) else content or ""
+                converted.append(UserMessage(content=parts, source=source))
+    return converted
 
 
 def parts_of(content: Parts) -> str | list[dict[str, Any]]:

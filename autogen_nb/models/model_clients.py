@@ -8,18 +8,20 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
+
+from pydantic import BaseModel, ValidationError
 
 from autogen_nb.core.ports import Model, ModelRequest, Notice, Part
 from autogen_nb.engine import engine
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import ConfigError, ModelError
 from autogen_nb.messages import Completion, Reasoning, Usage
 from autogen_nb.models.client_types import CreateResult, FunctionCall, LLMMessage, RequestUsage, on_the_wire
 from autogen_nb.models.config.model_selection import entry_model
 from autogen_nb.models.remote.remote_model import RemoteModel
 from autogen_nb.models.request_size import of_request
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation
-from autogen_nb.models.wrappers.wrapper import open_reply
+from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 from autogen_nb.run import CancellationToken, result
 
 _PER_TOKEN = 4
@@ -44,9 +46,9 @@ class ChatCompletionClient(ABC):
         """The model's name."""
         return self.model({}).name
 
-    def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Yields the parts of the reply as they arrive, the `Completion` last."""
-        return self._count_usage(self.model({}), request)
+    def reply(self, request: ModelRequest, extra: Mapping[str, Any] | None = None) -> AsyncIterator[Part]:
+        """Yields the parts of the reply as they arrive, the `Completion` last; `extra` are extra parameters."""
+        return self._count_usage(self.model(extra or {}), request)
 
     async def create(
         self,
@@ -209,6 +211,32 @@ class AzureOpenAIChatCompletionClient(OpenAIChatCompletionClient):
     """
 
     _API_TYPE = "azure"
+
+
+class StructuredModel(ModelWrapper):
+    """A client whose model replies with a pydantic object, as JSON; other text is an error."""
+
+    def __init__(self, client: Model, output_type: type[BaseModel]) -> None:
+        super().__init__(client)
+        self._output_type = output_type
+
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
+        client, extra = self.inner, {"response_format": self._output_type}
+        parts = client.reply(request, extra) if isinstance(client, ChatCompletionClient) else client.reply(request)
+        async with aclosing(cast("AsyncGenerator[Part, None]", parts)):
+            async for part in parts:
+                if isinstance(part, Completion) and not part.message.carries_calls:
+                    self._check(part.message.text)
+                yield part
+
+    def _check(self, text: str) -> None:
+        try:
+            self._output_type.model_validate_json(text)
+        except ValidationError as error:
+            problem, expected = error.errors()[0]["msg"], self._output_type.__name__
+            raise ModelError(
+                f"the model's reply {text[:200]!r} is no {expected} ({problem}); run the task again", model=self.name
+            ) from error
 
 
 def result_of(completion: Completion) -> CreateResult:

@@ -55,7 +55,7 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class OnCaller:
-    """A call in the caller's thread that returns the answer, or an awaitable of the answer."""
+    """A call in the caller's thread that returns the answer, the work on the engine to get it, or an awaitable."""
 
     call: Callable[[], Any]
 
@@ -127,8 +127,10 @@ def _fits(answer: object, question: Question) -> TypeGuard[Answer]:
 def _find_answer(question: Question, world: World) -> Generator[Step, Any, Answer]:
     responder = world(question)
     if isinstance(responder, OnCaller):
-        answer: Answer = yield responder
-        return answer
+        answer: Answer | OnEngine = yield responder
+        if not isinstance(answer, OnEngine):
+            return answer
+        responder = answer
     stage = EngineCall[Transient | Inquiry | Answer](responder.work)
     known: dict[int, Inquiry] = {}
     while True:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from autogen_nb.core.chats.speaker_selection import mentioned_names
 from autogen_nb.core.text.visible_text import visible, without_controls
 from autogen_nb.effects import Effect
-from autogen_nb.events import ChatStarted, ModelReplied, Said, SpeakerAsked, SpeakerGiven
+from autogen_nb.events import ChatStarted, FunctionsReturned, ModelReplied, Said, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import FunctionCall, Reasoning
 
 SHORT = 100  # the maximum length of arguments on one line
@@ -41,6 +41,14 @@ def arguments_of(call: FunctionCall) -> str:
 def name_of(call: FunctionCall) -> str:
     """Returns the function's name on one line, because a model may invent any name."""
     return visible(" ".join(call.name.split())[:SHORT]) or "a function without a name"
+
+
+def marked_results(returned: FunctionsReturned) -> list[str]:
+    """The results, each failure with the mark for `failed`."""
+    return [
+        f"{_FAILED}{content}" if index in returned.failed and not failed(content) else content
+        for index, content in enumerate(returned.contents)
+    ]
 
 
 def failed(content: str) -> bool:

@@ -1,7 +1,7 @@
 """A chat as streaming plain text, for scripts and terminals."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter, without
@@ -112,7 +112,7 @@ class PlainView:
             case FunctionsAsked():
                 self._show_calls(event.calls)
             case FunctionsReturned():
-                self._show_results(event.contents)
+                self._show_results(event)
             case SpeakerAsked():
                 self._speaker_question = event
             case SpeakerGiven():
@@ -192,10 +192,10 @@ class PlainView:
         for call in () if calls == self._message_calls else calls:
             self.line(f">>> {in_words.call_in_words(call)}")
 
-    def _show_results(self, contents: Sequence[str]) -> None:
-        for call, content in zip(self._calls, contents, strict=True):
+    def _show_results(self, returned: FunctionsReturned) -> None:
+        for call, content in zip(self._calls, in_words.marked_results(returned), strict=True):
             self.line(f">>> {in_words.result_in_words(call, plain(content))}")
-        self._results_text = "\n\n".join(contents)
+        self._results_text = "\n\n".join(returned.contents)
 
     def _stream(self, agent: str, text: str) -> None:
         if not text:

@@ -18,7 +18,7 @@ from autogen_nb.agents.parts.message_history import plain_message
 from autogen_nb.agents.parts.message_hooks import ALL
 from autogen_nb.agents.parts.output_limits import ShownSize
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
-from autogen_nb.core.ports import Model
+from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import Message
 from autogen_nb.outputs import Stream
@@ -86,13 +86,14 @@ class QuestionHandler:
     def _summarise(self) -> OnCaller | OnEngine:
         raise NotImplementedError("only a `TwoAgentChat` has a summary")
 
-    def _model(self, question: events.ModelAsked) -> OnEngine:
+    def _model(self, question: events.ModelAsked) -> OnCaller | OnEngine:
         agent = self._agents[question.agent]
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
-        model = self._wrap(agent.model)
-        request = model_request(agent, self._messages_for(question), calls=question.calls == "some")
-        return OnEngine(partial(ask_model, model, request, agent.name))
+        return self._request(agent, model_request(agent, self._messages_for(question), calls=question.calls == "some"))
+
+    def _request(self, agent: Participant, request: ModelRequest) -> OnEngine:
+        return OnEngine(partial(ask_model, self._wrap(cast("Model", agent.model)), request, agent.name))
 
     def _messages_for(self, question: events.ModelAsked | events.Called) -> Sequence[Mapping[str, Any]]:
         agent, peer = self._pair(question.agent, question.peer)
@@ -243,7 +244,9 @@ async def _await_outcomes(outcomes: list[Any], *, is_message: bool) -> events.Fu
 def _returned(outcomes: list[Any], *, is_message: bool) -> events.FunctionsReturned:
     results = [outcome[1] for outcome in outcomes]
     texts = [str(result["content"]) if is_message else tool_use.result_text(result) for result in results]
-    return events.FunctionsReturned(tuple(texts))
+    failed = tuple(index for index, (is_success, _) in enumerate(outcomes) if not is_success)
+    inner = (message for result in results if isinstance(result, tool_use.ToolOutput) for message in result.inner)
+    return events.FunctionsReturned(tuple(texts), failed, tuple(inner))
 
 
 def _shift_ranges(

@@ -1,14 +1,16 @@
 """An agent's tools: definitions for the agent's model, and calls."""
 
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import is_dataclass
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, is_dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from autogen_nb.agents.parts import tool_schema
 from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
+from autogen_nb.messages import Message
 from autogen_nb.run import Waits, settle
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -18,6 +20,27 @@ Style: TypeAlias = Literal["tool", "function"]
 
 FAILED = "Error: "
 """The start of the answer to a failed call."""
+
+
+class ToolError(Exception):
+    """The failure of a tool, whose text is the result for the model."""
+
+    @classmethod
+    @contextmanager
+    def instead(cls) -> Generator[None, None, None]:
+        """Turns any exception into a `ToolError`."""
+        try:
+            yield
+        except Exception as error:
+            raise cls(str(error) or type(error).__name__) from error
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """The result of a run inside a call, and the run's messages."""
+
+    text: str
+    inner: tuple[Message, ...]
 
 
 class ToolUser(Agent):
@@ -174,6 +197,8 @@ def call_function(functions: Mapping[str, Callable[..., Any]], name: str, argume
         return False, f"{FAILED}the arguments of {name!r} are not a JSON object"
     try:
         result = function(**keywords)
+    except ToolError as error:
+        return False, str(error)
     # The model gets the error and may correct its call.
     except Exception as error:  # noqa: BLE001
         return False, f"{FAILED}{type(error).__name__}: {error}"
@@ -183,14 +208,16 @@ def call_function(functions: Mapping[str, Callable[..., Any]], name: str, argume
 async def _await_function(result: Awaitable[Any]) -> tuple[bool, Any]:
     try:
         return True, await result
+    except ToolError as error:
+        return False, str(error)
     except Exception as error:  # noqa: BLE001
         return False, f"{FAILED}{type(error).__name__}: {error}"
 
 
 def result_text(result: Any) -> str:
     """A function's result as text: strings unchanged, other values as JSON if possible, otherwise by `str()`."""
-    if isinstance(result, str):
-        return result
+    if isinstance(result, str | ToolOutput):
+        return result if isinstance(result, str) else result.text
     if hasattr(result, "model_dump_json"):
         return str(result.model_dump_json())
     try:

@@ -1,13 +1,19 @@
 """Custom team members: from a function, or from a subclass with ``on_messages``."""
 
 import inspect
-import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from autogen_nb.agents.parts.agent import Agent, call_user_code
 from autogen_nb.agents.teams.solo_agent import SoloAgent
-from autogen_nb.agents.teams.team_messages import BaseChatMessage, HandoffMessage, Response, TextMessage, flow_message
+from autogen_nb.agents.teams.team_messages import (
+    BaseChatMessage,
+    HandoffMessage,
+    Response,
+    TextMessage,
+    flow_message,
+    kept_messages,
+)
 from autogen_nb.core.chats.team_replies import Respond, ask_member
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Returned
@@ -52,14 +58,13 @@ class BaseChatAgent(SoloAgent):
         usage = None if tokens is None else Usage(tokens.prompt_tokens, tokens.completion_tokens)
         target = message.target if isinstance(message, HandoffMessage) else ""
         inner = answer.inner_messages or () if isinstance(answer, Response) else ()
-        transcript = tuple(json.dumps(each.dump()) for each in (*inner, message))
         return Returned(
             (flow_message(message),),
             kind=message.kind,
             target=target,
             usage=usage,
             names=(message.source,),
-            transcript=transcript,
+            transcript=kept_messages([*inner, message]),
         )
 
 

@@ -5,15 +5,13 @@
 2. Events with an equivalent in AgentChat become AgentChat's messages, for the caller and for the transcript.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from autogen_nb.agents.parts.tool_use import FAILED
 from autogen_nb.agents.teams import team_messages
 from autogen_nb.agents.teams.team_member import TeamMember
-from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage, load_message
+from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
 from autogen_nb.core.chats.reply_steps import tool_result_message
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.events import (
@@ -23,6 +21,7 @@ from autogen_nb.events import (
     Event,
     FunctionsReturned,
     HumanInputAsked,
+    Kept,
     ModelAsked,
     ModelDelta,
     ModelReplied,
@@ -31,7 +30,15 @@ from autogen_nb.events import (
 )
 from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.messages import Completion, Message, Usage, wire
-from autogen_nb.models.client_types import FunctionCall, FunctionExecutionResult, RequestUsage
+from autogen_nb.models.client_types import (
+    AssistantMessage,
+    FunctionCall,
+    FunctionExecutionResult,
+    FunctionExecutionResultMessage,
+    LLMMessage,
+    RequestUsage,
+    on_the_wire,
+)
 
 
 @dataclass(slots=True)
@@ -41,6 +48,8 @@ class TeamTranscript:
     messages: list[BaseMessage] = field(default_factory=list)
     read_positions: dict[str, int] = field(default_factory=dict)
     """For each member, the position of the first message that it has not read."""
+    inner_ids: set[str] = field(default_factory=set)
+    """The messages of runs inside a member's answer, which other members do not hear."""
     ends: dict[str, int] = field(default_factory=dict)
     """For a member that has yet to answer in this round, the position of the first answer, which it reads later."""
     later: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
@@ -49,7 +58,8 @@ class TeamTranscript:
     def unread_messages(self, name: str) -> list[BaseChatMessage]:
         """The messages of others since a member's last answer."""
         unread = self.messages[self.read_positions.get(name, 0) : self.ends.get(name)]
-        return [item for item in unread if isinstance(item, BaseChatMessage) and item.source != name]
+        chat = [item for item in unread if isinstance(item, BaseChatMessage)]
+        return [item for item in chat if item.source != name and item.id not in self.inner_ids]
 
 
 @dataclass(slots=True)
@@ -129,13 +139,15 @@ class RunFollower:
                 yield team_messages.ModelClientStreamingChunkEvent(source=agent, content=text)
             case ModelReplied(completion=completion):
                 yield from self._reply_events(completion)
-            case FunctionsReturned(contents=contents):
-                yield self._result_event(contents)
+            case FunctionsReturned():
+                yield from self._result_events(event)
             case HumanInputAsked(agent=agent):
                 yield team_messages.UserInputRequestedEvent(source=agent, request_id=str(len(self.transcript.messages)))
+            case Returned(messages=messages, kind="memory"):
+                yield from self._memory_events(messages)
             case Returned(transcript=transcript) if transcript or event.usage:
                 self._turn.usage = event.usage
-                yield from self._take_given([load_message(json.loads(each)) for each in transcript], event)
+                yield from self._take_given(list(map(_kept, transcript)), len(event.messages))
             case CodeRan(exit_code=exit_code):
                 self._turn.exit_code = exit_code
             case Said(sender=sender, recipient=recipient) if sender == recipient:
@@ -164,17 +176,26 @@ class RunFollower:
         usage = _usage(reply.usage)
         yield team_messages.ToolCallRequestEvent(source=turn.speaker, content=turn.calls, models_usage=usage)
 
-    def _result_event(self, contents: Sequence[str]) -> BaseMessage:
+    def _result_events(self, returned: FunctionsReturned) -> Iterator[BaseMessage]:
         turn = self._turn
+        yield from map(self._inner, map(_kept, returned.inner))
         turn.results = [
             FunctionExecutionResult(
-                content=content, name=call.name, call_id=call.id, is_error=content.startswith(FAILED)
+                content=content, name=call.name, call_id=call.id, is_error=returned.has_failed(index)
             )
-            for call, content in zip(turn.calls, contents, strict=True)
+            for index, (call, content) in enumerate(zip(turn.calls, returned.contents, strict=True))
         ]
-        answer = tool_result_message(turn.call_message, contents)
+        answer = tool_result_message(turn.call_message, returned.contents)
         turn.draft += wire([answer.history_entry(turn.speaker, own=True)])
-        return team_messages.ToolCallExecutionEvent(source=turn.speaker, content=turn.results)
+        yield team_messages.ToolCallExecutionEvent(source=turn.speaker, content=turn.results)
+
+    def _memory_events(self, messages: Sequence[Kept | Message]) -> Iterator[BaseMessage]:
+        for message in messages:
+            assert isinstance(message, Message)
+            if message.context is None:
+                self._turn.draft.append(message.to_dict())
+            else:
+                yield _kept(message)
 
     def _code_event(self, statement: Said) -> BaseMessage:
         name, text, turn = statement.sender, statement.message.text, self._turn
@@ -192,17 +213,16 @@ class RunFollower:
             models_usage=_usage(turn.usage),
         )
 
-    def _take_given(self, messages: list[BaseMessage], answer: Returned) -> Iterator[BaseMessage]:
-        """Keeps the messages that the flow will say, and the events between them; returns those before them."""
+    def _inner(self, message: BaseMessage) -> BaseMessage:
+        self.transcript.inner_ids.add(message.id)
+        return message
+
+    def _take_given(self, messages: list[BaseMessage], count: int) -> Iterator[BaseMessage]:
+        """Keeps the last `count` messages, which the flow will say, and the events between them; yields the others."""
         chat = [number for number, message in enumerate(messages) if isinstance(message, BaseChatMessage)]
-        first = chat[-len(answer.messages)] if chat and answer.messages else len(messages)
+        first = chat[-count] if chat and count else len(messages)
         self._given = messages[first:]
-        for message in messages[:first]:
-            if isinstance(message, BaseChatMessage):
-                # A chat inside the member is no part of this conversation.
-                self._new.append(message)
-            else:
-                yield message
+        yield from map(self._inner, messages[:first])
 
     def _said_messages(self, statement: Said) -> Iterator[BaseMessage]:
         if statement.kind == "task" and self._task:
@@ -215,7 +235,8 @@ class RunFollower:
             yield self._message(statement)
 
     def _team_messages(self, statement: Said) -> Iterator[BaseMessage]:
-        yield from self._said_messages(statement)
+        *events, message = self._said_messages(statement)
+        yield from (*events, message)
         self._turn.has_ended = not (self._task or self._given)
         position = len(self.transcript.messages)
         if statement.kind == "plan":
@@ -225,13 +246,19 @@ class RunFollower:
         speaker = self._turn.speaker if statement.kind != "task" else ""
         if speaker in self.members:
             self._keep_draft(statement, self.members[speaker], position)
-        entry = statement.message.history_entry(statement.sender, own=False)
+        heard = (
+            team_messages.flow_message(message)
+            if isinstance(message, team_messages.StructuredMessage)
+            else statement.message
+        )
+        context = message.context if isinstance(message, team_messages.HandoffMessage) else ()
+        entries = [*on_the_wire(context), heard.history_entry(statement.sender, own=False)]
         for name, member in self.members.items():
             if name in statement.later:
-                self.transcript.later.setdefault(name, []).append(entry)
+                self.transcript.later.setdefault(name, []).extend(entries)
                 self.transcript.ends.setdefault(name, position - 1)
             elif name != speaker:
-                member.context.append(entry)
+                member.context += entries
 
     def _keep_draft(self, statement: Said, speaker: TeamMember, position: int) -> None:
         speaker.context += self._turn.draft
@@ -242,14 +269,25 @@ class RunFollower:
         speaker.context += self.transcript.later.pop(speaker.name, ())
         self.transcript.read_positions[speaker.name] = self.transcript.ends.pop(speaker.name, position)
 
-    def _message(self, statement: Said) -> BaseMessage:
+    def _message(self, statement: Said) -> BaseChatMessage:
         content: Any = team_messages.message_content(statement.message)
         common: dict[str, Any] = {"source": statement.sender, "models_usage": _usage(self._turn.usage)}
         match statement.kind:
+            case "structured":
+                member = self.members[statement.sender]
+                assert member.output_type is not None
+                value = member.output_type.model_validate_json(content)
+                structured: Any = team_messages.StructuredMessage[member.output_type]  # type: ignore[name-defined]
+                return cast("BaseChatMessage", structured(content=value, format_string=member.output_format, **common))
             case "stop":
                 return team_messages.StopMessage(content=content, **common)
             case "handoff":
-                return team_messages.HandoffMessage(content=content, target=statement.target, source=statement.sender)
+                return team_messages.HandoffMessage(
+                    content=content,
+                    target=statement.target,
+                    source=statement.sender,
+                    context=self._handed_over(self.members[statement.sender]),
+                )
             case "tools":
                 return team_messages.ToolCallSummaryMessage(
                     content=content, tool_calls=self._turn.calls, results=self._turn.results, source=statement.sender
@@ -260,6 +298,20 @@ class RunFollower:
                 return team_messages.TextMessage(content=content, source=statement.sender)
             case _:
                 return team_messages.TextMessage(content=content, **common)
+
+    def _handed_over(self, speaker: TeamMember) -> list[LLMMessage]:
+        """What goes with a handoff: the text and the other calls of the reply that hands over."""
+        turn, thought = self._turn, self._turn.call_message.text
+        others = [pair for pair in zip(turn.calls, turn.results, strict=True) if pair[0].name not in speaker.handoffs]
+        if not others:
+            return [AssistantMessage(content=thought, source=speaker.name)] if thought else []
+        calls, results = map(list, zip(*others, strict=True))
+        called = AssistantMessage(content=calls, source=speaker.name, thought=thought or None)
+        return [called, FunctionExecutionResultMessage(content=results)]
+
+
+def _kept(message: Message) -> BaseMessage:
+    return team_messages.load_message(message.context or {})
 
 
 def _usage(usage: Usage | None) -> RequestUsage | None:

@@ -55,6 +55,7 @@ class SelectorGroupChat(BaseGroupChat):
         max_turns: int | None = None,
         name: str = "team",
         description: str = "",
+        custom_message_types: Sequence[type[BaseMessage]] | None = None,
     ) -> None:
         if not hasattr(model_client, "reply"):
             raise ConfigError(
@@ -72,6 +73,7 @@ class SelectorGroupChat(BaseGroupChat):
             max_turns=max_turns,
             name=name,
             description=description,
+            custom_message_types=custom_message_types,
         )
         if len(self._members) < 2:  # noqa: PLR2004 - one is no choice
             raise ConfigError("a SelectorGroupChat needs at least two participants to choose from")

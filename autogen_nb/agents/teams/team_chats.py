@@ -1,6 +1,5 @@
 """AgentChat's teams: several agents in one conversation, and the order of their turns."""
 
-import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -22,6 +21,7 @@ from autogen_nb.agents.teams.team_messages import (
     HandoffMessage,
     TaskResult,
     flow_message,
+    kept_messages,
     load_message,
     task_messages,
 )
@@ -52,6 +52,8 @@ class BaseGroupChat(TeamMember, TaskRunner):
         The team's name in its log.
     description
         The team's purpose.
+    custom_message_types
+        Ignored; a team knows all classes of messages that exist.
     """
 
     is_team = True
@@ -64,7 +66,9 @@ class BaseGroupChat(TeamMember, TaskRunner):
         max_turns: int | None = None,
         name: str = "team",
         description: str = "",
+        custom_message_types: Sequence[type[BaseMessage]] | None = None,
     ) -> None:
+        del custom_message_types
         Agent.__init__(self, name)
         super().__init__()
         self.description = description
@@ -234,10 +238,9 @@ class RoundRobinGroupChat(BaseGroupChat):
 
 def _answer_of(outcome: TaskResult) -> Returned:
     chat = [message for message in outcome.messages if isinstance(message, BaseChatMessage)]
-    transcript = tuple(json.dumps(message.dump()) for message in outcome.messages)
     kind = chat[-1].kind if chat else "text"
     names = tuple(message.source for message in chat)
-    return Returned(tuple(map(flow_message, chat)), names=names, kind=kind, transcript=transcript)
+    return Returned(tuple(map(flow_message, chat)), names=names, kind=kind, transcript=kept_messages(outcome.messages))
 
 
 def _task(message: BaseChatMessage, team: str) -> Said:

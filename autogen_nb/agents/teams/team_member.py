@@ -1,6 +1,7 @@
 """`TeamMember`: the interface of a team's members."""
 
 from collections.abc import Awaitable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.parts.agent import Agent
@@ -11,18 +12,32 @@ from autogen_nb.messages import Completion
 from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from autogen_nb.agents.teams.memories import Memory
+    from autogen_nb.agents.teams.model_contexts import ChatCompletionContext
     from autogen_nb.agents.teams.team_messages import BaseChatMessage
+    from autogen_nb.agents.teams.workbenches import Workbench
 
 
 class TeamMember(Agent):
     """An agent that can be in a team; a model that selects speakers reads the `description`.
 
-    `context` is the conversation for the agent's model, in the form of OpenAI's API. If `streams` is True, a run yields
-    pieces of the agent's replies as they arrive.
+    `context` is the conversation for the agent's model, in the form of OpenAI's API. A `model_context` shares this
+    list, and selects what the model sees; the agent's `memory` adds to it. The model replies with objects of the
+    `output_type`, whose texts have the `output_format`. If `streams` is True, a run yields pieces of the replies as
+    they arrive. The `workbenches` give it tools.
     """
 
     description: str
     streams: bool = False
+    output_type: "type[BaseModel] | None" = None
+    output_format: str | None = None
+    workbenches: "Sequence[Workbench]" = ()
+    memory: "Sequence[Memory]" = ()
+    model_context: "ChatCompletionContext | None" = None
+    handoffs: Mapping[str, str] = MappingProxyType({})
+    """The tools that hand over, each with the member to whom it does."""
 
     def __init__(self) -> None:
         self.context: list[Mapping[str, Any]] = []

@@ -3,12 +3,12 @@
 `run_follower` creates them from the events of the flow; `flow_message` converts a caller's messages for the flow.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 from uuid import uuid4
 
-from pydantic import BaseModel, Field, SerializeAsAny
+from pydantic import BaseModel, Field, SerializeAsAny, computed_field
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError, SessionError
@@ -19,11 +19,15 @@ from autogen_nb.models.client_types import (
     FunctionCall,
     FunctionExecutionResult,
     Image,
+    LLMMessage,
+    MemoryContent,
     RequestUsage,
     UserMessage,
     parts_from,
     parts_of,
 )
+
+T = TypeVar("T", bound=BaseModel)
 
 
 class BaseMessage(BaseModel):
@@ -100,6 +104,44 @@ class MultiModalMessage(BaseChatMessage):
         return UserMessage(content=self.content, source=self.source)
 
 
+class StructuredMessage(BaseChatMessage, Generic[T]):
+    """A message whose content is a pydantic object; ``StructuredMessage[Trip]`` is the type for the class ``Trip``.
+
+    Parameters
+    ----------
+    format_string
+        The template for the text, with the object's fields; by default, the text is JSON.
+    """
+
+    kind: ClassVar[Kind] = "structured"
+    content: T
+    format_string: str | None = None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def type(self) -> str:
+        return type(self).__name__
+
+    def to_text(self) -> str:
+        """The object in the form of `format_string`, or as JSON."""
+        if self.format_string is None:
+            return self.content.model_dump_json()
+        return self.format_string.format(**self.content.model_dump())
+
+    def to_model_message(self) -> UserMessage:
+        """The object as JSON."""
+        return UserMessage(content=self.content.model_dump_json(), source=self.source)
+
+
+class StructuredMessageFactory:
+    """Has the `StructuredMessage` for a pydantic class, as ``StructuredMessage``, and the class as ``ContentModel``."""
+
+    def __init__(self, *, input_model: type[BaseModel], format_string: str | None = None) -> None:
+        self.ContentModel = input_model
+        self.StructuredMessage: Any = StructuredMessage[input_model]  # type: ignore[valid-type]
+        self.format_string = format_string
+
+
 class StopMessage(BaseChatMessage):
     """An agent's request to end the run."""
 
@@ -109,11 +151,12 @@ class StopMessage(BaseChatMessage):
 
 
 class HandoffMessage(BaseChatMessage):
-    """A handoff to the agent `target`."""
+    """A handoff to the agent `target`, whose model also reads the `context` before the message."""
 
     kind: ClassVar[Kind] = "handoff"
     content: str
     target: str
+    context: list[LLMMessage] = Field(default_factory=list)
     type: Literal["HandoffMessage"] = "HandoffMessage"
 
 
@@ -139,6 +182,13 @@ class ToolCallExecutionEvent(BaseAgentEvent):
 
     content: list[FunctionExecutionResult]
     type: Literal["ToolCallExecutionEvent"] = "ToolCallExecutionEvent"
+
+
+class MemoryQueryEvent(BaseAgentEvent):
+    """What an agent's memory added to the model's context: its `MemoryContent` items."""
+
+    content: list[MemoryContent]
+    type: Literal["MemoryQueryEvent"] = "MemoryQueryEvent"
 
 
 class CodeGenerationEvent(BaseAgentEvent):
@@ -217,15 +267,19 @@ class Response(BaseModel):
     inner_messages: Sequence[SerializeAsAny[BaseMessage]] | None = None
 
 
-_KINDS = {cls.__name__: cls for base in (BaseChatMessage, BaseAgentEvent) for cls in base.__subclasses__()}
-
-
 def load_message(data: Mapping[str, Any]) -> BaseMessage:
-    """Creates a message or an event from the values of `dump`."""
-    cls = _KINDS.get(str(data.get("type")))
+    """Creates a message or an event from the values of `dump`; the class of a custom message must exist."""
+    types = {cls.__name__: cls for cls in _subclasses(BaseMessage)}
+    cls = types.get(str(data.get("type")))
     if cls is None:
-        raise SessionError(f"{data.get('type')!r} is no message of a team; known types are {', '.join(_KINDS)}")
+        raise SessionError(f"{data.get('type')!r} is no message of a team; known types are {', '.join(types)}")
     return cls.load(data)
+
+
+def _subclasses(cls: type[BaseMessage]) -> Iterator[type[BaseMessage]]:
+    for subclass in cls.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
 
 
 def task_messages(task: Any) -> list[BaseChatMessage]:
@@ -241,9 +295,12 @@ def task_messages(task: Any) -> list[BaseChatMessage]:
 
 
 def flow_message(message: BaseChatMessage) -> Message:
-    if isinstance(message, MultiModalMessage):
-        return Message(parts_of(message.content))
-    return Message(message.to_model_text())
+    return Message(parts_of(message.to_model_message().content))
+
+
+def kept_messages(messages: Sequence[BaseMessage]) -> tuple[Message, ...]:
+    """The messages in AgentChat's form, for an event."""
+    return tuple(Message(context=dict(message.dump())) for message in messages)
 
 
 def message_content(message: Message) -> str | list[str | Image]:

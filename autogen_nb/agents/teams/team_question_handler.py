@@ -2,9 +2,11 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 from autogen_nb import run
+from autogen_nb.agents.chats.model_questions import model_request
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.agent import call_user_code
@@ -15,6 +17,7 @@ from autogen_nb.events import (
     Answer,
     ApprovalAsked,
     Called,
+    FunctionsAsked,
     HumanInputAsked,
     HumanInputGiven,
     ModelAsked,
@@ -45,6 +48,7 @@ class TeamQuestionHandler(QuestionHandler):
         self._select = select
         self._calls |= {
             "generate_reply": self._answer,
+            "memory": self._remember,
             "termination condition": lambda question: conditions.judge(question, tuple(follower.turn)),
         }
 
@@ -58,6 +62,47 @@ class TeamQuestionHandler(QuestionHandler):
                 return OnCaller(lambda: cast("Callable[..., Answer]", judge)(question, self._context()))
             case _:
                 return super().__call__(question)
+
+    def _model(self, question: ModelAsked) -> OnCaller | OnEngine:
+        agent, member = self._agents[question.agent], self._members[question.agent]
+        if member.model_context is None and not member.workbenches:
+            return super()._model(question)
+
+        async def prepare() -> OnEngine:
+            await self._offer_tools(agent)
+            messages = self._messages_for(question)
+            if member.model_context is not None:
+                messages = await member.model_context.view(messages[len(member.context) :])
+            return self._request(agent, model_request(agent, messages, calls=question.calls == "some"))
+
+        what = f"the model_context or the workbench of {agent.name}"
+        return OnCaller(lambda: call_user_code(prepare, what, lambda request: request))
+
+    def _functions(self, question: FunctionsAsked) -> Answer | Awaitable[Answer]:
+        agent, functions = self._agents[question.agent], super()._functions
+        if not self._members[agent.name].workbenches:
+            return functions(question)
+
+        async def call() -> Answer:
+            await self._offer_tools(agent)
+            answer = functions(question)
+            return await answer if isinstance(answer, Awaitable) else answer
+
+        return call_user_code(call, f"the workbench of {agent.name}", lambda answer: answer)
+
+    async def _offer_tools(self, agent: Participant) -> None:
+        if workbenches := self._members[agent.name].workbenches:
+            from autogen_nb.agents.teams.workbenches import offer_tools
+
+            await offer_tools(agent, workbenches)
+
+    def _remember(self, question: Called) -> Answer | Awaitable[Answer]:
+        from autogen_nb.agents.teams.memories import remember
+
+        member = self._members[question.agent]
+        assert member.model_context is not None
+        work = partial(remember, member.name, member.memory, member.model_context)
+        return call_user_code(work, f"the memory of {member.name}", lambda returned: returned)
 
     def _answer(self, question: Called) -> Answer | Awaitable[Answer]:
         return self._members[question.agent].answer(self._transcript.unread_messages(question.agent))

@@ -92,28 +92,36 @@ def keep_events(asking: Asking[T], events: list[Recorded]) -> Asking[T]:
 
 @dataclass(frozen=True, slots=True)
 class Think:
-    """Asks a model and runs its calls, at most `rounds` times. With `reflect`, the model then writes the message."""
+    """Asks a model and runs its calls, at most `rounds` times. With `reflect`, the model then writes the message.
+
+    `kind` is the kind of the messages that the model writes. If `remembers` is True, the agent's memories come first.
+    """
 
     rounds: int = 1
     reflect: bool = False
-    summarise: Callable[[FunctionCall, str], str] = lambda _, content: content
+    summarise: Callable[[FunctionCall, str, bool], str] = lambda _, content, _failed: content
     handoffs: Mapping[str, str] = field(default_factory=dict)
+    kind: Kind = "text"
+    remembers: bool = False
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
+        if self.remembers:
+            yield from ask(Called("memory", name, state.team, len(state.said)), Returned)
         for number in range(1, self.rounds + 1):
             replied = yield from _ask_model(state, name, "some")
             calls = replied.message.calls
             if not calls:
-                return TeamReply(_text_only(replied.message))
+                return TeamReply(_text_only(replied.message), self.kind)
             returned = yield from ask(FunctionsAsked(name, calls), FunctionsReturned)
             for call, content in zip(calls, returned.contents, strict=True):
                 if call.name in self.handoffs:
                     return TeamReply(Message(content), "handoff", self.handoffs[call.name])
             if number == self.rounds and not self.reflect:
-                summaries = map(self.summarise, calls, returned.contents)
+                failures = map(returned.has_failed, range(len(calls)))
+                summaries = map(self.summarise, calls, returned.contents, failures)
                 return TeamReply(Message("\n".join(summaries)), "tools")
         # Some models make calls although the request does not allow calls.
-        return TeamReply(_text_only((yield from _ask_model(state, name, "none")).message))
+        return TeamReply(_text_only((yield from _ask_model(state, name, "none")).message), self.kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,8 +157,8 @@ class NotebookView(FootedView):
                 self._show_code_result(event)
             case FunctionsAsked():
                 self._show_calls(event)
-            case FunctionsReturned(contents=contents):
-                self._show_call_results(contents)
+            case FunctionsReturned():
+                self._show_call_results(event)
             case Called(function="generate_reply" | "reply function"):
                 self._tidy()
             case SpeakerAsked():
@@ -310,11 +310,11 @@ class NotebookView(FootedView):
         self._calls.show("calling \u2026")
         self.set_status(f"calling {', '.join(map(name_of, question.calls))}")
 
-    def _show_call_results(self, contents: Sequence[str]) -> None:
+    def _show_call_results(self, returned: FunctionsReturned) -> None:
         self._status = ""
         if self._calls is not None:
-            self._calls.show_results(contents)
-        self._calls, self._returned_text = None, "\n\n".join(contents)
+            self._calls.show_results(in_words.marked_results(returned))
+        self._calls, self._returned_text = None, "\n\n".join(returned.contents)
 
     def _note_speaker_question(self, question: SpeakerAsked) -> None:
         self._choice = question

@@ -1,0 +1,169 @@
+"""Model contexts: the part of an agent's conversation that its model sees.
+
+The agent's history and its context share one list, so that a context sees all messages, and keeps those added to it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from autogen_nb.agents.parts.agent_config import read_count
+from autogen_nb.models.client_types import (
+    AssistantMessage,
+    FunctionExecutionResultMessage,
+    LLMMessage,
+    UserMessage,
+    from_the_wire,
+    on_the_wire,
+)
+from autogen_nb.models.model_clients import ChatCompletionClient
+
+_MESSAGES: TypeAdapter[list[LLMMessage]] = TypeAdapter(list[LLMMessage])
+
+
+class ChatCompletionContext(ABC):
+    """The base class of model contexts; a subclass defines an async `get_messages`.
+
+    Parameters
+    ----------
+    initial_messages
+        Messages at the start of the conversation.
+    """
+
+    def __init__(self, initial_messages: Sequence[LLMMessage] | None = None) -> None:
+        self._history: list[Mapping[str, Any]] = list(on_the_wire(initial_messages or ()))
+        self._steps: Sequence[Mapping[str, Any]] = ()
+        self._agent = ""
+
+    @property
+    def _messages(self) -> list[LLMMessage]:
+        """All messages, in AgentChat's form."""
+        return from_the_wire([*self._history, *self._steps], self._agent)
+
+    @abstractmethod
+    async def get_messages(self) -> list[LLMMessage]:
+        """The messages for the next request."""
+
+    async def add_message(self, message: LLMMessage) -> None:
+        """Adds a message to the conversation."""
+        self._history += on_the_wire([message])
+
+    async def clear(self) -> None:
+        """Removes all messages."""
+        self._history.clear()
+
+    async def save_state(self) -> Mapping[str, Any]:
+        """All messages, as JSON-ready values."""
+        return {"messages": _MESSAGES.dump_python(self._messages, mode="json")}
+
+    async def load_state(self, state: Mapping[str, Any]) -> None:
+        """Restores a state from `save_state`."""
+        self._history[:] = on_the_wire(_MESSAGES.validate_python(state["messages"]))
+
+    def share(self, agent: str) -> list[Mapping[str, Any]]:
+        """The list of all messages, for the agent's own use."""
+        self._agent = agent
+        return self._history
+
+    @asynccontextmanager
+    async def additions(self) -> AsyncGenerator[Callable[[], list[Mapping[str, Any]]], None]:
+        """A function for the messages added meanwhile, which then leave the context."""
+        start = len(self._history)
+        try:
+            yield lambda: self._history[start:]
+        finally:
+            del self._history[start:]
+
+    async def view(self, steps: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """What the agent's model sees of the conversation and of the steps in the current turn."""
+        self._steps = steps
+        try:
+            return list(on_the_wire(await self.get_messages()))
+        finally:
+            self._steps = ()
+
+
+class UnboundedChatCompletionContext(ChatCompletionContext):
+    """The whole conversation."""
+
+    async def get_messages(self) -> list[LLMMessage]:
+        """All messages."""
+        return self._messages
+
+
+class BufferedChatCompletionContext(ChatCompletionContext):
+    """The last `buffer_size` messages."""
+
+    def __init__(self, buffer_size: int, initial_messages: Sequence[LLMMessage] | None = None) -> None:
+        super().__init__(initial_messages)
+        self._size = read_count("buffer_size", buffer_size)
+
+    async def get_messages(self) -> list[LLMMessage]:
+        """The last messages."""
+        return _without_leading_results(self._messages[-self._size :])
+
+
+class HeadAndTailChatCompletionContext(ChatCompletionContext):
+    """The first `head_size` and the last `tail_size` messages, and the number of those between."""
+
+    def __init__(self, head_size: int, tail_size: int, initial_messages: Sequence[LLMMessage] | None = None) -> None:
+        super().__init__(initial_messages)
+        self._head_size = read_count("head_size", head_size)
+        self._tail_size = read_count("tail_size", tail_size)
+
+    async def get_messages(self) -> list[LLMMessage]:
+        """The first and the last messages."""
+        messages = self._messages
+        skipped = len(messages) - self._head_size - self._tail_size
+        if skipped <= 0:
+            return messages
+        head, tail = messages[: self._head_size], _without_leading_results(messages[-self._tail_size :])
+        if isinstance(head[-1], AssistantMessage) and not isinstance(head[-1].content, str):
+            head.pop()
+        return [*head, UserMessage(content=f"Skipped {skipped} messages.", source="System"), *tail]
+
+
+class TokenLimitedChatCompletionContext(ChatCompletionContext):
+    """As much of the conversation as `token_limit` tokens hold; messages in the middle are left out.
+
+    Parameters
+    ----------
+    model_client
+        The client that counts the tokens.
+    token_limit
+        The maximum number of tokens; None leaves it to the client, which omits messages beyond its model's window.
+    tool_schema
+        Definitions of tools, which count too.
+    """
+
+    def __init__(
+        self,
+        model_client: ChatCompletionClient,
+        *,
+        token_limit: int | None = None,
+        tool_schema: Sequence[Any] | None = None,
+        initial_messages: Sequence[LLMMessage] | None = None,
+    ) -> None:
+        super().__init__(initial_messages)
+        self._client = model_client
+        self._limit = None if token_limit is None else read_count("token_limit", token_limit)
+        self._tools = tool_schema or ()
+
+    async def get_messages(self) -> list[LLMMessage]:
+        """The first and the last messages within the limit."""
+        messages = self._messages
+        while (
+            self._limit is not None
+            and messages
+            and self._client.count_tokens(messages, tools=self._tools) > self._limit
+        ):
+            messages.pop(len(messages) // 2)
+        return _without_leading_results(messages)
+
+
+def _without_leading_results(messages: list[LLMMessage]) -> list[LLMMessage]:
+    # Models refuse results without the calls before them.
+    return messages[1:] if messages and isinstance(messages[0], FunctionExecutionResultMessage) else messages
