@@ -11,6 +11,7 @@ from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT, fill_temp
 from autogen_nb.agents.teams.function_tool import Handoff, read_handoffs, read_tools
 from autogen_nb.core.chats.team_replies import Respond, Think
 from autogen_nb.errors import ConfigError
+from autogen_nb.events import Kind
 from autogen_nb.messages import FunctionCall
 
 if TYPE_CHECKING:
@@ -129,15 +130,14 @@ class AssistantAgent(ConversableAgent):
         for tool in all_tools:
             self.define("tool", dict(tool.schema))
             self.function_map[tool.name] = tool.as_function()
-        self.handoffs = {handoff.tool.name: handoff.target for handoff in handovers}
+        self.handoff_targets = {handoff.tool.name: handoff.target for handoff in handovers}
         summary = partial(_summary, tool_call_summary_format, tool_call_summary_formatter)
         self.workbenches = workbench if isinstance(workbench, Sequence) else [] if workbench is None else [workbench]
         self.output_type, self.output_format = output_content_type, output_content_type_format
         is_typed = output_content_type is not None
         reflects = is_typed if reflect_on_tool_use is None else reflect_on_tool_use
-        self._think = Think(
-            rounds, reflects, summary, self.handoffs, "structured" if is_typed else "text", bool(memory)
-        )
+        kind: Kind = "structured" if is_typed else "text"
+        self._think = Think(rounds, reflects, summary, self.handoff_targets, kind, bool(memory))
 
     def _configure_context(self, context: "ChatCompletionContext | None", memory: "Sequence[Memory] | None") -> None:
         if context is None and memory is None:

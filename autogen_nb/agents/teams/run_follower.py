@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from autogen_nb.agents.teams import team_messages
 from autogen_nb.agents.teams.team_member import TeamMember
-from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
+from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage, HandoffMessage, StructuredMessage
 from autogen_nb.core.chats.reply_steps import tool_result_message
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.events import (
@@ -246,13 +246,9 @@ class RunFollower:
         speaker = self._turn.speaker if statement.kind != "task" else ""
         if speaker in self.members:
             self._keep_draft(statement, self.members[speaker], position)
-        heard = (
-            team_messages.flow_message(message)
-            if isinstance(message, team_messages.StructuredMessage)
-            else statement.message
-        )
-        context = message.context if isinstance(message, team_messages.HandoffMessage) else ()
-        entries = [*on_the_wire(context), heard.history_entry(statement.sender, own=False)]
+        said = team_messages.flow_message(message) if isinstance(message, StructuredMessage) else statement.message
+        context = message.context if isinstance(message, HandoffMessage) else ()
+        entries = [*on_the_wire(context), said.history_entry(statement.sender, own=False)]
         for name, member in self.members.items():
             if name in statement.later:
                 self.transcript.later.setdefault(name, []).extend(entries)
@@ -277,12 +273,12 @@ class RunFollower:
                 member = self.members[statement.sender]
                 assert member.output_type is not None
                 value = member.output_type.model_validate_json(content)
-                structured: Any = team_messages.StructuredMessage[member.output_type]  # type: ignore[name-defined]
+                structured: Any = StructuredMessage[member.output_type]  # type: ignore[name-defined]
                 return cast("BaseChatMessage", structured(content=value, format_string=member.output_format, **common))
             case "stop":
                 return team_messages.StopMessage(content=content, **common)
             case "handoff":
-                return team_messages.HandoffMessage(
+                return HandoffMessage(
                     content=content,
                     target=statement.target,
                     source=statement.sender,
@@ -302,7 +298,9 @@ class RunFollower:
     def _handed_over(self, speaker: TeamMember) -> list[LLMMessage]:
         """What goes with a handoff: the text and the other calls of the reply that hands over."""
         turn, thought = self._turn, self._turn.call_message.text
-        others = [pair for pair in zip(turn.calls, turn.results, strict=True) if pair[0].name not in speaker.handoffs]
+        others = [
+            pair for pair in zip(turn.calls, turn.results, strict=True) if pair[0].name not in speaker.handoff_targets
+        ]
         if not others:
             return [AssistantMessage(content=thought, source=speaker.name)] if thought else []
         calls, results = map(list, zip(*others, strict=True))

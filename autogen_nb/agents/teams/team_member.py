@@ -36,7 +36,7 @@ class TeamMember(Agent):
     workbenches: "Sequence[Workbench]" = ()
     memory: "Sequence[Memory]" = ()
     model_context: "ChatCompletionContext | None" = None
-    handoffs: Mapping[str, str] = MappingProxyType({})
+    handoff_targets: Mapping[str, str] = MappingProxyType({})
     """The tools that hand over, each with the member to whom it does."""
 
     def __init__(self) -> None:
