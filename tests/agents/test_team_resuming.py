@@ -53,7 +53,7 @@ def untimed(events: Sequence[Event]) -> list[Event]:
     return [
         replace(event, seconds=0)
         if isinstance(event, ModelReplied)
-        else replace(event, reason="")
+        else replace(event, reason="", transcript=())
         if isinstance(event, Returned)
         else event
         for event in events
