@@ -60,6 +60,8 @@ class AssistantAgent(ConversableAgent):
         Memories, such as a `ListMemory`, that add to the model's context before each answer.
     workbench
         A `Workbench` with more tools, or a list of them.
+    metadata
+        Custom data of the caller.
     """
 
     DEFAULT_SYSTEM_MESSAGE = ASSISTANT
@@ -93,6 +95,7 @@ class AssistantAgent(ConversableAgent):
         output_content_type_format: str | None = None,
         memory: "Sequence[Memory] | None" = None,
         workbench: "Workbench | Sequence[Workbench] | None" = None,
+        metadata: dict[str, str] | None = None,
     ) -> None:
         if hasattr(system_message, "reply"):
             if model_client is not None:
@@ -121,8 +124,9 @@ class AssistantAgent(ConversableAgent):
             chat_messages=chat_messages,
             silent=silent,
         )
-        self.streams = model_client_stream
-        self._configure_context(model_context, memory)
+        self.streams, self.metadata = model_client_stream, metadata or {}
+        if model_client is not None:
+            self._configure_context(model_context, memory or ())
         handovers = read_handoffs(handoffs)
         all_tools = read_tools([*read_tools(tools), *(handoff.tool for handoff in handovers)])
         if all_tools and self.model is None:
@@ -139,18 +143,15 @@ class AssistantAgent(ConversableAgent):
         kind: Kind = "structured" if is_typed else "text"
         self._think = Think(rounds, reflects, summary, self.handoff_targets, kind, bool(memory))
 
-    def _configure_context(self, context: "ChatCompletionContext | None", memory: "Sequence[Memory] | None") -> None:
-        if context is None and memory is None:
-            return
-        from autogen_nb.agents.teams.model_contexts import UnboundedChatCompletionContext
+    def _configure_context(self, context: "ChatCompletionContext | None", memory: "Sequence[Memory]") -> None:
+        from autogen_nb.agents.teams.model_contexts import ChatCompletionContext, UnboundedChatCompletionContext
 
         context = UnboundedChatCompletionContext() if context is None else context
-        if not hasattr(context, "share"):
+        if not isinstance(context, ChatCompletionContext):
             raise ConfigError(
                 f"model_context is {context!r}; give a subclass of ChatCompletionContext, such as "
                 "BufferedChatCompletionContext(buffer_size=20)"
             )
-        memory = [] if memory is None else memory
         if not isinstance(memory, list | tuple) or not all(hasattr(each, "update_context") for each in memory):
             raise ConfigError(f"memory is {memory!r}; give a list of memories, such as [ListMemory()]")
         self.model_context, self.context, self.memory = context, context.share(self.name), memory

@@ -243,9 +243,9 @@ async def _await_outcomes(outcomes: list[Any], *, is_message: bool) -> events.Fu
 
 def _returned(outcomes: list[Any], *, is_message: bool) -> events.FunctionsReturned:
     results = [outcome[1] for outcome in outcomes]
-    texts = [str(result["content"]) if is_message else tool_use.result_text(result) for result in results]
+    texts = [str(result["content"] if is_message else tool_use.result_text(result)) for result in results]
     failed = tuple(index for index, (is_success, _) in enumerate(outcomes) if not is_success)
-    inner = (message for result in results if isinstance(result, tool_use.ToolOutput) for message in result.inner)
+    inner = (message for result in results for message in getattr(result, "inner", ()))
     return events.FunctionsReturned(tuple(texts), failed, tuple(inner))
 
 

@@ -1,8 +1,7 @@
 """An agent's tools: definitions for the agent's model, and calls."""
 
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, is_dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -11,7 +10,7 @@ from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Message
-from autogen_nb.run import Waits, settle
+from autogen_nb.run import Waits, settle, then
 
 F = TypeVar("F", bound=Callable[..., Any])
 Outcome: TypeAlias = tuple[bool, Any] | Coroutine[Any, Any, tuple[bool, Any]]
@@ -22,25 +21,22 @@ FAILED = "Error: "
 """The start of the answer to a failed call."""
 
 
-class ToolError(Exception):
-    """The failure of a tool, whose text is the result for the model."""
+class RunText(str):
+    """The text of a run inside a call, with the run's messages as `inner`."""
 
-    @classmethod
-    @contextmanager
-    def instead(cls) -> Generator[None, None, None]:
-        """Turns any exception into a `ToolError`."""
-        try:
-            yield
-        except Exception as error:
-            raise cls(str(error) or type(error).__name__) from error
+    __slots__ = ("inner",)
+    inner: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ToolOutput:
-    """The result of a run inside a call, and the run's messages."""
+class TextFunction:
+    """A function with its result as text; a failure has the text of its exception."""
 
-    text: str
-    inner: tuple[Message, ...]
+    function: Callable[..., Any]
+    text: Callable[[Any], str]
+
+    def __call__(self, **arguments: Any) -> Any:
+        return then(self.function(**arguments), self.text)
 
 
 class ToolUser(Agent):
@@ -197,27 +193,28 @@ def call_function(functions: Mapping[str, Callable[..., Any]], name: str, argume
         return False, f"{FAILED}the arguments of {name!r} are not a JSON object"
     try:
         result = function(**keywords)
-    except ToolError as error:
-        return False, str(error)
     # The model gets the error and may correct its call.
     except Exception as error:  # noqa: BLE001
-        return False, f"{FAILED}{type(error).__name__}: {error}"
-    return _await_function(result) if isinstance(result, Awaitable) else (True, result)
+        return False, _error_text(function, error)
+    return _await_function(function, result) if isinstance(result, Awaitable) else (True, result)
 
 
-async def _await_function(result: Awaitable[Any]) -> tuple[bool, Any]:
+async def _await_function(function: Callable[..., Any], result: Awaitable[Any]) -> tuple[bool, Any]:
     try:
         return True, await result
-    except ToolError as error:
-        return False, str(error)
     except Exception as error:  # noqa: BLE001
-        return False, f"{FAILED}{type(error).__name__}: {error}"
+        return False, _error_text(function, error)
+
+
+def _error_text(function: Callable[..., Any], error: Exception) -> str:
+    has_own = isinstance(function, TextFunction) and str(error)
+    return str(error) if has_own else f"{FAILED}{type(error).__name__}: {error}"
 
 
 def result_text(result: Any) -> str:
     """A function's result as text: strings unchanged, other values as JSON if possible, otherwise by `str()`."""
-    if isinstance(result, str | ToolOutput):
-        return result if isinstance(result, str) else result.text
+    if isinstance(result, str):
+        return result
     if hasattr(result, "model_dump_json"):
         return str(result.model_dump_json())
     try:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from autogen_nb.agents.parts.tool_schema import function_schema, with_typed_arguments
-from autogen_nb.agents.parts.tool_use import ToolError, ToolOutput
+from autogen_nb.agents.parts.tool_use import TextFunction
 from autogen_nb.errors import ConfigError
-from autogen_nb.run import CancellationToken, then
+from autogen_nb.run import CancellationToken
 
 ArgsT = TypeVar("ArgsT")
 ReturnT = TypeVar("ReturnT")
@@ -22,40 +22,21 @@ _TOKEN = "cancellation_token"  # noqa: S105 - a parameter
 class BaseTool(ABC, Generic[ArgsT, ReturnT]):
     """The base class of tools; a subclass defines an async ``run(args, cancellation_token)``.
 
-    Parameters
-    ----------
-    args_type
-        The pydantic class of the arguments.
-    return_type
-        The class of the results.
-    name, description
-        The tool for the model.
-    strict
-        Whether the model's server must check the arguments.
+    `args_type` is the pydantic class of the arguments. If `strict` is True, the model's server checks them.
     """
 
-    def __init__(
-        self, args_type: type[ArgsT], return_type: type[ReturnT], name: str, description: str, strict: bool = False
-    ) -> None:
-        self._args_type, self._return_type = args_type, return_type
-        self.name, self.description, self._strict = name, description, strict
+    def __init__(self, args_type: Any, return_type: Any, name: str, description: str, strict: bool = False) -> None:
+        del return_type
+        self._args_type = args_type
+        self.name, self.description = name, description
+        self._strict = {"strict": True} if strict else {}
 
     @property
     def schema(self) -> Mapping[str, Any]:
         """The definition in the form of OpenAI's API."""
-        parameters = getattr(self._args_type, "model_json_schema")()  # noqa: B009  # pydantic is imported when used
+        parameters = {"required": [], **self._args_type.model_json_schema(), "additionalProperties": False}
         parameters.pop("title", None)
-        strict = {"strict": True} if self._strict else {}
-        parameters |= {"required": parameters.get("required", []), "additionalProperties": False}
-        return {"name": self.name, "description": self.description, "parameters": parameters, **strict}
-
-    def args_type(self) -> type[ArgsT]:
-        """The class of the arguments."""
-        return self._args_type
-
-    def return_type(self) -> type[ReturnT]:
-        """The class of the results."""
-        return self._return_type
+        return {"name": self.name, "description": self.description, "parameters": parameters, **self._strict}
 
     def return_value_as_string(self, value: Any) -> str:
         """A result as the model reads it."""
@@ -70,14 +51,10 @@ class BaseTool(ABC, Generic[ArgsT, ReturnT]):
     ) -> Any:
         """The result of a call with a dict of arguments."""
         del call_id
-        read: Callable[..., ArgsT] = getattr(self._args_type, "model_validate")  # noqa: B009
-        return await self.run(read(args), cancellation_token)
+        return await self.run(self._args_type.model_validate(args), cancellation_token)
 
-    def output(self, value: Any) -> str | ToolOutput:
-        return self.return_value_as_string(value)
-
-    def as_function(self) -> Callable[..., Any]:
-        return with_text(lambda **arguments: self.run_json(arguments, CancellationToken()), self.output)
+    def as_function(self) -> TextFunction:
+        return TextFunction(lambda **args: self.run_json(args, CancellationToken()), self.return_value_as_string)
 
 
 class FunctionTool(BaseTool[Any, Any]):
@@ -93,29 +70,29 @@ class FunctionTool(BaseTool[Any, Any]):
     ) -> None:
         del global_imports
         name = name or str(getattr(func, "__name__", type(func).__name__))
-        super().__init__(dict, object, name, description or inspect.getdoc(func) or f"Calls {name}.", strict)
+        super().__init__(None, None, name, description or inspect.getdoc(func) or f"Calls {name}.", strict)
         self.func = _with_token(func) if _TOKEN in inspect.signature(func).parameters else func
 
     @property
     def schema(self) -> Mapping[str, Any]:
         """The definition in the form of OpenAI's API."""
-        strict = {"strict": True} if self._strict else {}
-        return {**function_schema(self.func, self.name, self.description), **strict}
+        return {**function_schema(self.func, self.name, self.description), **self._strict}
 
-    async def run(self, args: Any, cancellation_token: CancellationToken) -> Any:
+    async def run(self, args: Mapping[str, Any], cancellation_token: CancellationToken) -> Any:
         """The result of a call."""
-        return await self.run_json(dict(args), cancellation_token)
+        del cancellation_token
+        result = with_typed_arguments(self.func)(**args)
+        return await result if isinstance(result, Awaitable) else result
 
     async def run_json(
         self, args: Mapping[str, Any], cancellation_token: CancellationToken, call_id: str | None = None
     ) -> Any:
         """The result of a call with a dict of arguments."""
-        del cancellation_token, call_id
-        result = with_typed_arguments(self.func)(**args)
-        return await result if isinstance(result, Awaitable) else result
+        del call_id
+        return await self.run(args, cancellation_token)
 
-    def as_function(self) -> Callable[..., Any]:
-        return with_text(with_typed_arguments(self.func), self.output)
+    def as_function(self) -> TextFunction:
+        return TextFunction(with_typed_arguments(self.func), self.return_value_as_string)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,21 +121,6 @@ class Handoff:
 
         about = self.description or f"Hands the conversation over to {self.target}."
         return FunctionTool(hand_over, about, self.name or f"transfer_to_{self.target.lower()}")
-
-
-def with_text(function: Callable[..., Any], text: Callable[[Any], str | ToolOutput]) -> Callable[..., Any]:
-    """The function with its result as text and with its errors as `ToolError`."""
-
-    async def result_of(pending: Awaitable[Any]) -> Any:
-        with ToolError.instead():
-            return await pending
-
-    def called(**arguments: Any) -> Any:
-        with ToolError.instead():
-            result = function(**arguments)
-            return then(result_of(result) if isinstance(result, Awaitable) else result, text)
-
-    return called
 
 
 def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -28,29 +28,11 @@ class UpdateContextResult(BaseModel):
 
 
 class Memory(ABC):
-    """The base class of memories."""
+    """The base class of memories; a program may also use methods such as ``add``, ``query`` and ``clear``."""
 
     @abstractmethod
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
         """Adds what fits the conversation to it, by ``add_message``, and returns the items."""
-
-    @abstractmethod
-    async def query(
-        self, query: str | MemoryContent, cancellation_token: CancellationToken | None = None, **kwargs: Any
-    ) -> MemoryQueryResult:
-        """The items that fit the query."""
-
-    @abstractmethod
-    async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
-        """Adds an item."""
-
-    @abstractmethod
-    async def clear(self) -> None:
-        """Removes all items."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """Closes files and connections."""
 
 
 class ListMemory(Memory):

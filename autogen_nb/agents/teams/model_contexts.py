@@ -6,6 +6,7 @@ The agent's history and its context share one list, so that a context sees all m
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -111,32 +112,26 @@ class HeadAndTailChatCompletionContext(ChatCompletionContext):
 
     def __init__(self, head_size: int, tail_size: int, initial_messages: Sequence[LLMMessage] | None = None) -> None:
         super().__init__(initial_messages)
-        self._head_size = read_count("head_size", head_size)
-        self._tail_size = read_count("tail_size", tail_size)
+        self._head = read_count("head_size", head_size)
+        self._tail = read_count("tail_size", tail_size)
 
     async def get_messages(self) -> list[LLMMessage]:
         """The first and the last messages."""
         messages = self._messages
-        skipped = len(messages) - self._head_size - self._tail_size
+        skipped = len(messages) - self._head - self._tail
         if skipped <= 0:
             return messages
-        head, tail = messages[: self._head_size], _without_leading_results(messages[-self._tail_size :])
+        head, tail = messages[: self._head], _without_leading_results(messages[-self._tail :])
         if isinstance(head[-1], AssistantMessage) and not isinstance(head[-1].content, str):
             head.pop()
         return [*head, UserMessage(content=f"Skipped {skipped} messages.", source="System"), *tail]
 
 
 class TokenLimitedChatCompletionContext(ChatCompletionContext):
-    """As much of the conversation as `token_limit` tokens hold; messages in the middle are left out.
+    """As much of the conversation as `token_limit` tokens hold, without messages in the middle.
 
-    Parameters
-    ----------
-    model_client
-        The client that counts the tokens.
-    token_limit
-        The maximum number of tokens; None leaves it to the client, which omits messages beyond its model's window.
-    tool_schema
-        Definitions of tools, which count too.
+    The `model_client` counts the tokens, those of the `tool_schema` too. Without a `token_limit`, the client leaves out
+    messages beyond its model's window.
     """
 
     def __init__(
@@ -148,18 +143,13 @@ class TokenLimitedChatCompletionContext(ChatCompletionContext):
         initial_messages: Sequence[LLMMessage] | None = None,
     ) -> None:
         super().__init__(initial_messages)
-        self._client = model_client
         self._limit = None if token_limit is None else read_count("token_limit", token_limit)
-        self._tools = tool_schema or ()
+        self._count = partial(model_client.count_tokens, tools=tool_schema or ())
 
     async def get_messages(self) -> list[LLMMessage]:
         """The first and the last messages within the limit."""
         messages = self._messages
-        while (
-            self._limit is not None
-            and messages
-            and self._client.count_tokens(messages, tools=self._tools) > self._limit
-        ):
+        while self._limit is not None and messages and self._count(messages) > self._limit:
             messages.pop(len(messages) // 2)
         return _without_leading_results(messages)
 

@@ -1,6 +1,6 @@
 """Runs a single agent as a team of one."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.teams.task_runner import TaskRunner
@@ -27,14 +27,26 @@ class SoloAgent(TeamMember, TaskRunner):
     async def on_messages(
         self, messages: "Sequence[BaseChatMessage]", cancellation_token: CancellationToken | None = None
     ) -> "Response":
-        from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response
+        """The agent's answer to messages."""
+        response: Response = [item async for item in self.on_messages_stream(messages, cancellation_token)][-1]
+        return response
 
-        result = await self.run(
-            task=list(messages) or None, cancellation_token=cancellation_token, output_task_messages=False
-        )
-        *inner, last = result.messages
-        assert isinstance(last, BaseChatMessage)
-        return Response(chat_message=last, inner_messages=inner)
+    async def on_messages_stream(
+        self, messages: "Sequence[BaseChatMessage]", cancellation_token: CancellationToken | None = None
+    ) -> "AsyncGenerator[Any, None]":
+        """Yields the agent's messages and events as they arrive, then the `Response` with the answer."""
+        from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response, TaskResult
+
+        last: Any = None
+        task = list(messages) or None
+        stream = self.run_stream(task=task, cancellation_token=cancellation_token, output_task_messages=False)
+        async for item in stream:
+            if isinstance(item, TaskResult):
+                assert isinstance(last, BaseChatMessage)
+                yield Response(chat_message=last, inner_messages=item.messages[:-1])
+            elif last is not None:
+                yield last
+            last = item
 
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
         await super().on_reset(cancellation_token)

@@ -134,12 +134,11 @@ class StructuredMessage(BaseChatMessage, Generic[T]):
 
 
 class StructuredMessageFactory:
-    """Has the `StructuredMessage` for a pydantic class, as ``StructuredMessage``, and the class as ``ContentModel``."""
+    """The `StructuredMessage` type for a pydantic class, with the template for its text."""
 
     def __init__(self, *, input_model: type[BaseModel], format_string: str | None = None) -> None:
-        self.ContentModel = input_model
+        self.ContentModel, self.format_string = input_model, format_string
         self.StructuredMessage: Any = StructuredMessage[input_model]  # type: ignore[valid-type]
-        self.format_string = format_string
 
 
 class StopMessage(BaseChatMessage):

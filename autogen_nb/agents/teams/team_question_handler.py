@@ -10,8 +10,11 @@ from autogen_nb.agents.chats.model_questions import model_request
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.agent import call_user_code
+from autogen_nb.agents.teams.memories import remember
+from autogen_nb.agents.teams.model_contexts import UnboundedChatCompletionContext
 from autogen_nb.agents.teams.run_follower import RunFollower
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions
+from autogen_nb.agents.teams.workbenches import offer_tools
 from autogen_nb.core.people import Human
 from autogen_nb.events import (
     Answer,
@@ -65,40 +68,34 @@ class TeamQuestionHandler(QuestionHandler):
 
     def _model(self, question: ModelAsked) -> OnCaller | OnEngine:
         agent, member = self._agents[question.agent], self._members[question.agent]
-        if member.model_context is None and not member.workbenches:
+        context = None if type(member.model_context) is UnboundedChatCompletionContext else member.model_context
+        if context is None and not member.workbenches:
             return super()._model(question)
 
         async def prepare() -> OnEngine:
-            await self._offer_tools(agent)
+            await offer_tools(agent, member.workbenches)
             messages = self._messages_for(question)
-            if member.model_context is not None:
-                messages = await member.model_context.view(messages[len(member.context) :])
+            if context is not None:
+                messages = await context.view(messages[len(member.context) :])
             return self._request(agent, model_request(agent, messages, calls=question.calls == "some"))
 
         what = f"the model_context or the workbench of {agent.name}"
         return OnCaller(lambda: call_user_code(prepare, what, lambda request: request))
 
     def _functions(self, question: FunctionsAsked) -> Answer | Awaitable[Answer]:
-        agent, functions = self._agents[question.agent], super()._functions
-        if not self._members[agent.name].workbenches:
+        functions, workbenches = super()._functions, self._members[question.agent].workbenches
+        if not workbenches:
             return functions(question)
 
         async def call() -> Answer:
-            await self._offer_tools(agent)
+            # A resumed run has not listed the tools yet.
+            await offer_tools(self._agents[question.agent], workbenches)
             answer = functions(question)
             return await answer if isinstance(answer, Awaitable) else answer
 
-        return call_user_code(call, f"the workbench of {agent.name}", lambda answer: answer)
-
-    async def _offer_tools(self, agent: Participant) -> None:
-        if workbenches := self._members[agent.name].workbenches:
-            from autogen_nb.agents.teams.workbenches import offer_tools
-
-            await offer_tools(agent, workbenches)
+        return call_user_code(call, f"the workbench of {question.agent}", lambda answer: answer)
 
     def _remember(self, question: Called) -> Answer | Awaitable[Answer]:
-        from autogen_nb.agents.teams.memories import remember
-
         member = self._members[question.agent]
         assert member.model_context is not None
         work = partial(remember, member.name, member.memory, member.model_context)

@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel
 
-from autogen_nb.agents.parts.tool_use import ToolError, ToolUser
+from autogen_nb.agents.parts.tool_use import TextFunction, ToolUser
 from autogen_nb.agents.teams.function_tool import read_tools
+from autogen_nb.errors import CallbackError
 from autogen_nb.models.client_types import Image
 from autogen_nb.run import CancellationToken
 
@@ -35,10 +36,9 @@ class ToolResult(BaseModel):
     is_error: bool = False
     type: Literal["ToolResult"] = "ToolResult"
 
-    def to_text(self, replace_image: str | None = None) -> str:
+    def to_text(self, replace_image: str = "[image]") -> str:
         """The result as the model reads it, with `replace_image` for images."""
-        image = "[image]" if replace_image is None else replace_image
-        return "\n".join(each.content if isinstance(each, TextResultContent) else image for each in self.result)
+        return "\n".join(each.content if isinstance(each.content, str) else replace_image for each in self.result)
 
 
 class Workbench(ABC):
@@ -50,11 +50,7 @@ class Workbench(ABC):
 
     @abstractmethod
     async def call_tool(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        cancellation_token: CancellationToken | None = None,
-        call_id: str | None = None,
+        self, name: str, arguments: Mapping[str, Any] | None = None, cancellation_token: Any = None, call_id: Any = None
     ) -> ToolResult:
         """The result of a call."""
 
@@ -83,41 +79,36 @@ class StaticWorkbench(Workbench):
         return [tool.schema for tool in self._tools.values()]
 
     async def call_tool(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        cancellation_token: CancellationToken | None = None,
-        call_id: str | None = None,
+        self, name: str, arguments: Mapping[str, Any] | None = None, cancellation_token: Any = None, call_id: Any = None
     ) -> ToolResult:
         """The result of a call."""
-        tool, token = self._tools.get(name), cancellation_token or CancellationToken()
         text, is_error = f"Tool {name} not found.", True
         try:
-            if tool is not None:
-                text = tool.return_value_as_string(await tool.run_json(arguments or {}, token, call_id))
-                is_error = False
+            if (tool := self._tools.get(name)) is not None:
+                value = await tool.run_json(arguments or {}, cancellation_token or CancellationToken(), call_id)
+                text, is_error = tool.return_value_as_string(value), False
         except Exception as error:  # noqa: BLE001 - the model gets the error
             text = str(error)
         return ToolResult(name=name, result=[TextResultContent(content=text)], is_error=is_error)
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    workbench: Workbench
-    name: str
+class _WorkbenchFunction(TextFunction):
+    pass
 
-    async def __call__(self, **arguments: Any) -> str:
-        result = await self.workbench.call_tool(self.name, arguments, CancellationToken())
-        if result.is_error:
-            raise ToolError(result.to_text())
-        return result.to_text()
+
+async def _call(workbench: Workbench, name: str, **arguments: Any) -> str:
+    result = await workbench.call_tool(name, arguments, CancellationToken())
+    if result.is_error:
+        raise CallbackError(result.to_text())
+    return result.to_text()
 
 
 async def offer_tools(agent: ToolUser, workbenches: Sequence[Workbench]) -> None:
     """Gives the agent the present tools of its workbenches, instead of those that it had."""
-    for name in [name for name, function in agent.function_map.items() if isinstance(function, _Call)]:
+    for name in [name for name, function in agent.function_map.items() if isinstance(function, _WorkbenchFunction)]:
         del agent.function_map[name], agent.definitions["tool"][name]
     for workbench in workbenches:
         for schema in await workbench.list_tools():
+            name = schema["name"]
             agent.define("tool", dict(schema))
-            agent.function_map[schema["name"]] = _Call(workbench, schema["name"])
+            agent.function_map[name] = _WorkbenchFunction(partial(_call, workbench, name), str)
