@@ -241,9 +241,13 @@ class FunctionsAsked:
 
 @dataclass(frozen=True, slots=True)
 class FunctionsReturned:
-    """The results as text, in the order of the calls; a failure begins with "Error: "."""
+    """The results as text, in the order of the calls; a failure begins with "Error: ".
+
+    `state` is the JSON of the group's context variables, if the functions changed them.
+    """
 
     contents: tuple[str, ...]
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +322,8 @@ class Returned:
     if the last message of hooks replaces the received message in the agent's history. `inner` holds the events of chats
     inside the code. `request_reply` is the argument of its last ``super().send()`` or ``super().receive()``, and
     `auto_replies` its count of consecutive automatic replies. `replying` is False if the agent stops replying to the
-    peer. Only answers of a team's members have the last three fields.
+    peer. Only answers of a team's members have `kind`, `target`
+    and `usage`. `state` is that of `FunctionsReturned`.
     """
 
     messages: tuple[Kept | Message, ...] = ()
@@ -332,6 +337,7 @@ class Returned:
     kind: Kind = "text"
     target: str = ""
     usage: Usage | None = None
+    state: str = ""
 
     @property
     def new_messages(self) -> tuple[Message, ...]:
@@ -362,12 +368,13 @@ class SpeakerGiven:
     """The next speaker; without a `completion`, no model chose.
 
     `said` is the model's reply, or the name of an agent. None ends the group's chat, unless the caller's function chose
-    a `method` instead of an agent.
+    a `method` instead of an agent. `state` is that of `FunctionsReturned`.
     """
 
     said: str | None
     method: str | None = None
     completion: Completion | None = None
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)

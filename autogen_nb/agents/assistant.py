@@ -6,6 +6,7 @@ from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.parts.agent_config import read_count
+from autogen_nb.agents.parts.context_variables import ContextVariables
 from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT, fill_template
 from autogen_nb.agents.parts.tool_schema import with_typed_arguments
 from autogen_nb.agents.teams.function_tool import Handoff, read_handoffs, read_tools
@@ -59,6 +60,9 @@ class AssistantAgent(ConversableAgent):
         default_auto_reply: str | dict[str, Any] | None = "",
         chat_messages: Mapping[ConversableAgent, list[dict[str, Any]]] | None = None,
         silent: bool | None = None,
+        context_variables: ContextVariables | None = None,
+        functions: Any = (),
+        update_agent_state_before_reply: Any = None,
         model_client: Any = None,
         tools: Any = None,
         handoffs: Sequence[Handoff | str] | None = None,
@@ -97,6 +101,9 @@ class AssistantAgent(ConversableAgent):
             description=description,
             chat_messages=chat_messages,
             silent=silent,
+            context_variables=context_variables,
+            functions=functions,
+            update_agent_state_before_reply=update_agent_state_before_reply,
         )
         self.streams = model_client_stream
         handovers = read_handoffs(handoffs)
