@@ -44,7 +44,7 @@ from autogen_nb.core.chats.termination_checks import Condition, is_end_word
 from autogen_nb.core.chats.two_agent_chat import Flow, sent_message
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.llm_config import current_llm_config
+from autogen_nb.models.config.llm_config import LLMConfig, current_llm_config
 from autogen_nb.models.custom_client import register_client
 from autogen_nb.run import Waits, runtime_log
 
@@ -132,7 +132,8 @@ class ConversableAgent(Participant, SoloAgent):
         self.is_termination_msg = is_end_word if is_termination_msg is None else is_termination_msg
         self.human_input_mode = agent_config.one_of("human_input_mode", human_input_mode, MODES)
         config = llm_config if llm_config is not None else current_llm_config() or self.DEFAULT_CONFIG
-        self.llm_config: Any = agent_config.copied(config)
+        kind = LLMConfig if isinstance(config, LLMConfig) else dict
+        self.llm_config: Any = kind(**config) if isinstance(config, Mapping) else config
         self._model_config = config
         self.model: Model | None = agent_config.read_llm_config(config)
         if isinstance(config, Mapping):

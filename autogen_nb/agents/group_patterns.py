@@ -70,7 +70,7 @@ class DefaultPattern:
         self, waits: Waits, /, messages: Opening, max_rounds: int
     ) -> tuple[ChatResult, ContextVariables, Any]:
         group = _Group(self, messages, max_rounds)
-        result = _finished(await group.chat(waits).hold())
+        result = group.finish(await group.chat(waits).hold())
         return result, self.context_variables, group.manager.last_speaker
 
     hold, a_hold = both_forms(_hold)
@@ -91,6 +91,7 @@ class RandomPattern(DefaultPattern):
         return targets.RandomAgentTarget([each for each in self._order() if each is not agent])
 
 
+@dataclass
 class ManualPattern(DefaultPattern):
     """A person chooses who speaks after an agent without a handoff that holds."""
 
@@ -150,6 +151,15 @@ class _Group:
         options = ChatOptions(message, clear_history=is_new, summary_method=self._pattern.summary_method)
         return TwoAgentChat(starter, self.manager, options, waits=waits)
 
+    def finish(self, result: ChatResult) -> ChatResult:
+        """Dissolves the group; returns the result without the name of the stand-in for a user."""
+        for agent in self._group.agents:
+            agent.group_state = None
+        for message in result.chat_history:
+            if message.get("name") == _USER:
+                del message["name"]
+        return result
+
     def _wrap(self, target: TransitionTarget, agent: ConversableAgent) -> None:
         """Adds an agent that holds the chats of the target and hands back."""
         nested: Any = getattr(target, "nested_chat_config", None)
@@ -165,8 +175,10 @@ class _Group:
 
             def hold(_: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, str]:
                 del sender, config
-                text = next((message["content"] for message in messages[-2:-1]), None) or group.messages
-                return True, str(initiate_group_chat(group.pattern, text, group.max_rounds)[0].summary)
+                # The messages that hand over do not open the inner chat.
+                words = (each["content"] for each in reversed(messages) if "tool_responses" not in each)
+                opening = next(filter(None, words), group.messages)
+                return True, str(initiate_group_chat(group.pattern, opening, group.max_rounds)[0].summary)
 
             wrapper.register_reply(lambda _: True, hold, remove_other_reply_funcs=True)
         wrapper.handoffs.set_after_work(AgentTarget(agent))
@@ -241,14 +253,6 @@ class _Group:
         return agent
 
 
-def _finished(result: ChatResult) -> ChatResult:
-    """The result of a group's chat, without the name of the stand-in for a user."""
-    for message in result.chat_history:
-        if message.get("name") == _USER:
-            del message["name"]
-    return result
-
-
 def initiate_group_chat(
     pattern: DefaultPattern, messages: Opening, max_rounds: int = 20
 ) -> tuple[ChatResult, ContextVariables, ConversableAgent]:
@@ -265,11 +269,14 @@ async def a_initiate_group_chat(
 
 def run_group_chat(pattern: DefaultPattern, messages: Opening, max_rounds: int = 20) -> RunResponse:
     """The chat of a pattern's group, to be held by ``process()`` or event by event."""
-    chat = _Group(pattern, messages, max_rounds).chat("sync")
-    return RunResponse(chat, _finished, pattern.context_variables)
+    return _response(pattern, messages, max_rounds, "sync")
 
 
 async def a_run_group_chat(pattern: DefaultPattern, messages: Opening, max_rounds: int = 20) -> AsyncRunResponse:
     """The chat of a pattern's group, to be held by ``await process()`` or event by event."""
-    chat = _Group(pattern, messages, max_rounds).chat("async")
-    return AsyncRunResponse(RunResponse(chat, _finished, pattern.context_variables))
+    return AsyncRunResponse(_response(pattern, messages, max_rounds, "async"))
+
+
+def _response(pattern: DefaultPattern, messages: Opening, max_rounds: int, waits: Waits) -> RunResponse:
+    group = _Group(pattern, messages, max_rounds)
+    return RunResponse(group.chat(waits), group.finish, pattern.context_variables)

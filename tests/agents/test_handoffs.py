@@ -12,7 +12,10 @@ from autogen_nb import (
     ContextVariables,
     ConversableAgent,
     DefaultPattern,
+    GroupChatConfig,
+    GroupChatTarget,
     LLMConfig,
+    ManualPattern,
     OnCondition,
     OnContextCondition,
     ReplyResult,
@@ -23,7 +26,7 @@ from autogen_nb import (
 from autogen_nb.errors import ConfigError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import FunctionsReturned
-from autogen_nb.testing import FakeOpenAI
+from autogen_nb.testing import FakeOpenAI, FakeReply
 
 
 def agent(name: str, server: FakeOpenAI, **more: Any) -> ConversableAgent:
@@ -134,6 +137,30 @@ def test_a_handoff_out_of_the_group_is_refused_before_the_chat() -> None:
         alone.handoffs.set_after_work(RevertToUserTarget())
         with pytest.raises(ConfigError, match="give the pattern a user_agent"):
             autogen_nb.initiate_group_chat(DefaultPattern(alone, [alone]), "Read.")
+
+
+def test_a_group_inside_a_group_answers_with_its_summary_and_hands_back() -> None:
+    call = {"id": "t1", "name": "transfer_to_wrapped_group_host_1_1", "arguments": {}}
+    with FakeOpenAI([FakeReply(tool_calls=[call]), "Tea.", "Tea!"]) as server:
+        host, cook = agent("host", server), agent("cook", server)
+        inner = GroupChatTarget(group_chat_config=GroupChatConfig(DefaultPattern(cook, [cook]), max_rounds=3))
+        host.handoffs.add(OnCondition(inner, StringLLMCondition("The kitchen knows.")))
+        result, _, last = autogen_nb.initiate_group_chat(DefaultPattern(host, [host]), "What is there?", 8)
+
+    assert [message["content"] for message in result.chat_history][-2:] == ["Tea.", "Tea!"]
+    assert server.requests[1].body["messages"][-1]["content"] == "What is there?"
+    assert (last.name, host.group_state) == ("host", None)
+
+
+def test_a_person_chooses_the_next_speaker(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = ["right", "left", "exit"]
+    monkeypatch.setattr("builtins.input", lambda _="": answers.pop(0))
+    with FakeOpenAI(["one", "two", "three"]) as server:
+        left, right = agent("left", server), agent("right", server)
+        result, _, last = autogen_nb.initiate_group_chat(ManualPattern(left, [left, right]), "Go.", 8)
+
+    assert [message.get("name") for message in result.chat_history] == [None, "left", "right", "left"]
+    assert (last.name, answers) == ("left", [])
 
 
 def test_other_names_say_what_to_use() -> None:

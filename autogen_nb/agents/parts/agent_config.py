@@ -1,6 +1,5 @@
 """Checks AutoGen's configuration and converts it to typed values; an error names the invalid setting."""
 
-import copy
 import difflib
 import gc
 from collections.abc import Callable, Mapping, Sequence
@@ -95,13 +94,6 @@ def read_count(name: str, value: Any, minimum: int = 1) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
         raise ConfigError(f"{name} is {value!r}; it must be a whole number, and at least {minimum}")
     return value
-
-
-def copied(llm_config: Any) -> Any:
-    """A copy of a dict, also of an `LLMConfig`; other values themselves."""
-    if isinstance(llm_config, dict):
-        return copy.copy(llm_config)
-    return dict(llm_config) if isinstance(llm_config, Mapping) else llm_config
 
 
 def read_llm_config(llm_config: Any) -> Model | None:

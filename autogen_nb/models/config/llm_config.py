@@ -1,5 +1,6 @@
 """`LLMConfig`: AG2's configuration of a model, as a dict with the entries under ``config_list``."""
 
+import json
 from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any, Self
@@ -13,8 +14,23 @@ _COMMON = (
 )
 """The settings of all entries; other keywords are an entry of their own."""
 
+_IN_ENTRIES = ("max_tokens", "temperature", "top_p")
 
-class LLMConfig(dict[str, Any]):
+
+class LLMConfigEntry(dict[str, Any]):
+    """The settings of one model, which are also attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self or name in _COMMON:
+            return self.get(name)
+        raise AttributeError(f"{type(self).__name__} has no setting {name!r}; its settings are {', '.join(self)}")
+
+    def __repr__(self) -> str:
+        # The other settings may be secrets.
+        return f"{type(self).__name__}(model={self.get('model')!r})"
+
+
+class LLMConfig(LLMConfigEntry):
     """An `llm_config` with AG2's spellings; in a ``with`` block, the default of the agents that are created there.
 
     Parameters
@@ -40,7 +56,8 @@ class LLMConfig(dict[str, Any]):
         if settings.pop("routing_method", None) not in (None, "fixed_order"):
             raise ConfigError("routing_method must be 'fixed_order': a model replies if the models before it fail")
         super().__init__({key: value for key, value in settings.items() if value is not None})
-        self["config_list"] = [{"api_type": "openai", **each} for each in every]
+        shared = {"api_type": "openai"} | {key: self[key] for key in _IN_ENTRIES if key in self}
+        self["config_list"] = [LLMConfigEntry({**shared, **each}) for each in every]
 
     @classmethod
     def from_json(cls, *, env: Any = None, path: Any = None, filter_dict: Any = None, **settings: Any) -> "LLMConfig":
@@ -62,18 +79,16 @@ class LLMConfig(dict[str, Any]):
         return LLMConfig(**{**self, "config_list": entries})
 
     def model_dump(self, **_: Any) -> dict[str, Any]:
-        return {**self, "config_list": [dict(entry) for entry in self["config_list"]]}
+        return {**self, "config_list": [{**entry} for entry in self["config_list"]]}
+
+    def model_dump_json(self, **_: Any) -> str:
+        return json.dumps(self)
 
     def copy(self) -> "LLMConfig":
         return LLMConfig(**self)
 
-    def __getattr__(self, name: str) -> Any:
-        if name in self or name in _COMMON:
-            return self.get(name)
-        raise AttributeError(f"LLMConfig has no setting {name!r}; its settings are {', '.join(self)}")
-
     def __repr__(self) -> str:
-        return f"<LLMConfig of {', '.join(str(entry.get('model')) for entry in self['config_list'])}>"
+        return f"LLMConfig({', '.join(map(repr, self['config_list']))})"
 
     def __enter__(self) -> Self:
         _ACTIVE.set((*_ACTIVE.get(), self))
