@@ -1,4 +1,4 @@
-"""Re-exports under AutoGen 0.2's module names, such as `autogen_nb.agentchat`; and `install_as_autogen`."""
+"""Re-exports under module names of AutoGen 0.2 and AG2, such as `autogen_nb.agentchat`; and `install_as_autogen`."""
 
 import importlib
 import sys
@@ -17,13 +17,34 @@ _CONFIG_LISTS = (
     "config_list_openai_aoai,filter_config,get_config_list"
 )
 
+_GROUP_CHATS = ":a_initiate_group_chat,a_run_group_chat,initiate_group_chat,run_group_chat"
+_GROUP = (
+    ":AgentNameTarget,AgentTarget,AskUserTarget,ContextExpression,ContextStr,ContextStrLLMCondition,ContextVariables,"
+    "ExpressionAvailableCondition,ExpressionContextCondition,GroupChatConfig,GroupChatTarget,GroupManagerTarget,Handoffs,"
+    "NestedChatTarget,OnCondition,OnContextCondition,RandomAgentTarget,ReplyResult,RevertToUserTarget,StayTarget,"
+    "StringAvailableCondition,StringContextCondition,StringLLMCondition,TerminateTarget agents.handoffs.targets:"
+    "GroupManagerSelectionMessageContextStr,GroupManagerSelectionMessageString,TransitionTarget"
+)
+_GROUP_MODULES = (
+    *("available_condition", "context_condition", "context_expression", "context_str", "context_variables", "handoffs"),
+    *("llm_condition", "on_condition", "on_context_condition", "reply_result", "targets", "targets.group_chat_target"),
+    *("targets.group_manager_target", "targets.transition_target"),
+)
+_PATTERNS = ":AutoPattern,DefaultPattern,ManualPattern,RandomPattern,RoundRobinPattern,Pattern=DefaultPattern"
+_PATTERN_MODULES = ("", ".auto", ".manual", ".pattern", ".random", ".round_robin")
+
 _EXPORTS = {
     "agentchat": ":Agent,AssistantAgent,ChatResult,ConversableAgent,GroupChat,GroupChatManager,UserProxyAgent "
-    ":a_initiate_chats,gather_usage_summary,initiate_chats,register_function",
+    ":a_initiate_chats,gather_usage_summary,initiate_chats,register_function "
+    f":ContextVariables,ReplyResult,UpdateSystemMessage {_GROUP_CHATS}",
     "agentchat.agent": ":Agent",
     "agentchat.assistant_agent": ":AssistantAgent",
     "agentchat.chat": ":ChatResult,a_initiate_chats,initiate_chats",
-    "agentchat.conversable_agent": ":ConversableAgent,register_function",
+    "agentchat.conversable_agent": ":ConversableAgent,UpdateSystemMessage,register_function",
+    "agentchat.group": _GROUP,
+    **{f"agentchat.group.{name}": _GROUP for name in _GROUP_MODULES},
+    **{f"agentchat.group.patterns{name}": _PATTERNS for name in _PATTERN_MODULES},
+    "agentchat.group.multi_agent_chat": _GROUP_CHATS,
     "agentchat.groupchat": ":GroupChat,GroupChatManager",
     "agentchat.user_proxy_agent": ":UserProxyAgent",
     "agentchat.utils": ":gather_usage_summary",
@@ -42,7 +63,10 @@ _EXPORTS = {
     "code_utils": "core.text.fenced_code:CODE_BLOCK_PATTERN,UNKNOWN,content_str,extract_code,infer_lang "
     "executors.execute_code:DEFAULT_TIMEOUT,create_virtual_env,execute_code",
     "exception_utils": (
-        "errors:AgentNameConflict,InvalidCarryOverType,NoEligibleSpeaker,SenderRequired,UndefinedNextAgent"
+        "errors:AgentNameConflict,InvalidCarryOverType,NoEligibleSpeaker,SenderRequired,UndefinedNextAgent,"
+        "AgentNameConflictError=AgentNameConflict,InvalidCarryOverTypeError=InvalidCarryOverType,"
+        "NoEligibleSpeakerError=NoEligibleSpeaker,SenderRequiredError=SenderRequired,"
+        "UndefinedNextAgentError=UndefinedNextAgent"
     ),
     "formatting_utils": "run.io_stream:colored",
     "function_utils": "agents.parts.tool_schema:get_function_schema,load_basemodels_if_needed=with_typed_arguments "
@@ -53,6 +77,7 @@ _EXPORTS = {
     "io.base": "run.io_stream:IOStream,InputStream,OutputStream",
     "io.console": "run.io_stream:IOConsole",
     "io.websockets": "run.io_stream:IOStream",
+    "llm_config": ":LLMConfig",
     "math_utils": "agents.math_user_proxy:get_answer,is_equiv,is_equiv_chain_of_thought,last_boxed_only_string,"
     "remove_boxed",
     "oai": f":Cache,OpenAIWrapper {_CONFIG_LISTS}",
@@ -94,6 +119,18 @@ _MISSING = {
     "keep the facts in a file, and add them to the agent's system_message with update_system_message": (
         ".capabilities.teachability:MemoStore,Teachability"
     ),
+    "give the function to an agent as a tool that returns a ReplyResult with a target": (
+        "agentchat.group:FunctionTarget,FunctionTargetResult "
+        "agentchat.group.targets.function_target:FunctionTarget,FunctionTargetResult"
+    ),
+    "give RegexGuardrail's pattern to is_termination_msg, or hand over by an OnContextCondition": (
+        "agentchat.group.guardrails:LLMGuardrail,RegexGuardrail"
+    ),
+    "limit the speakers with allowed_or_disallowed_speaker_transitions of a GroupChat": (
+        "agentchat:AgentDescriptionGuard,AgentEligibilityPolicy,SelectionContext"
+    ),
+    "iterate over the events of run_group_chat(...)": "agentchat:a_run_group_chat_iter,run_group_chat_iter",
+    "give LLMConfig a dict for each model": "llm_config:LLMConfigEntry oai:OpenAILLMConfigEntry",
     "use register_function to give the agent a function tool that fetches a page": ".web_surfer:WebSurferAgent",
     "create the agents yourself and put them into a GroupChat": ".agent_builder:AgentBuilder",
     "register the functions yourself with register_function": ".agent_optimizer:AgentOptimizer",
@@ -106,7 +143,7 @@ _MISSING = {
     "use an AssistantAgent": ".retrieve_assistant_agent:RetrieveAssistantAgent",
     "ask an AssistantAgent, with the text in the message": ".text_analyzer_agent:TextAnalyzerAgent",
 }
-"""Maps advice for users to "module:name,name" for the names that only AutoGen has."""
+"""Maps advice for users to "module:name,name" for the names that only AutoGen or AG2 has."""
 
 
 class _Module(ModuleType):

@@ -250,11 +250,13 @@ class FunctionsReturned:
     """The results as text, in the order of the calls.
 
     A failure begins with "Error: ", or its index is in `failed`. `inner` holds the messages of runs inside the calls.
+    `state` is the JSON of the group's context variables, if the functions changed them.
     """
 
     contents: tuple[str, ...]
     failed: tuple[int, ...] = ()
     inner: tuple[Message, ...] = ()
+    state: str = ""
 
     def has_failed(self, index: int) -> bool:
         return index in self.failed or self.contents[index].startswith("Error: ")
@@ -334,8 +336,9 @@ class Returned:
     if the last message of hooks replaces the received message in the agent's history. `inner` holds the events of chats
     inside the code. `request_reply` is the argument of its last ``super().send()`` or ``super().receive()``, and
     `auto_replies` its count of consecutive automatic replies. `replying` is False if the agent stops replying to the
-    peer. Only answers of a team's members have the last four fields: `transcript` are the member's messages
-    in AgentChat's form, as the `context` of each. If the member is a team, `names` are the authors of its `messages`.
+    peer. `state` is that of `FunctionsReturned`. Only answers of a team's members have `kind`, `target`, `usage` and
+    `transcript`, the member's messages in AgentChat's form, as the `context` of each. If the member is a team, `names`
+    are the authors of its `messages`.
     """
 
     messages: tuple[Kept | Message, ...] = ()
@@ -350,6 +353,7 @@ class Returned:
     target: str = ""
     usage: Usage | None = None
     transcript: tuple[Message, ...] = ()
+    state: str = ""
 
     @property
     def new_messages(self) -> tuple[Message, ...]:
@@ -380,12 +384,13 @@ class SpeakerGiven:
     """The next speaker; without a `completion`, no model chose.
 
     `said` is the model's reply, or the name of an agent. None ends the group's chat, unless the caller's function chose
-    a `method` instead of an agent.
+    a `method` instead of an agent. `state` is that of `FunctionsReturned`.
     """
 
     said: str | None
     method: str | None = None
     completion: Completion | None = None
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ LIBRARIES = {
 """The modules, and folders (with a dot at the end), that may import a library."""
 
 LAYERS = {
-    "agents": ("parts", "chats", "teams"),
+    "agents": ("parts", "handoffs", "chats", "teams"),
     "core": ("text", "policy", "analysis", "chats"),
     "notebook": ("rendering", "view"),
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.parts.agent import naming_errors
 from autogen_nb.agents.parts.agent_config import read_count
+from autogen_nb.agents.parts.context_variables import ContextVariables
 from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT, fill_template
 from autogen_nb.agents.teams.function_tool import Handoff, read_handoffs, read_tools
 from autogen_nb.core.chats.team_replies import Respond, Think
@@ -82,6 +83,9 @@ class AssistantAgent(ConversableAgent):
         default_auto_reply: str | dict[str, Any] | None = "",
         chat_messages: Mapping[ConversableAgent, list[dict[str, Any]]] | None = None,
         silent: bool | None = None,
+        context_variables: ContextVariables | None = None,
+        functions: Any = (),
+        update_agent_state_before_reply: Any = None,
         model_client: Any = None,
         tools: Any = None,
         handoffs: Sequence[Handoff | str] | None = None,
@@ -123,6 +127,9 @@ class AssistantAgent(ConversableAgent):
             description=description,
             chat_messages=chat_messages,
             silent=silent,
+            context_variables=context_variables,
+            functions=functions,
+            update_agent_state_before_reply=update_agent_state_before_reply,
         )
         self.streams, self.metadata = model_client_stream, metadata or {}
         if model_client is not None:

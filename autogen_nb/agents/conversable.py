@@ -15,8 +15,12 @@ from autogen_nb.agents.chats.chat_exchange import hold_between, reply_outside
 from autogen_nb.agents.chats.chat_queue import a_initiate_chats, initiate_chats, nested_chats
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, ChatResult, SummaryMethod, TwoAgentChat
 from autogen_nb.agents.chats.participant import Participant
+from autogen_nb.agents.chats.run_response import AsyncRunResponse, RunResponse
+from autogen_nb.agents.handoffs.conditions import Handoffs
+from autogen_nb.agents.handoffs.group_member import GroupMember, before_reply
 from autogen_nb.agents.parts import agent_config
 from autogen_nb.agents.parts.agent import Agent, both_forms
+from autogen_nb.agents.parts.context_variables import ContextVariables
 from autogen_nb.agents.parts.message_history import MessageHistory, checked_message
 from autogen_nb.agents.parts.message_hooks import MessageHooks
 from autogen_nb.agents.parts.prompts import HELPFUL, REFLECT
@@ -40,6 +44,7 @@ from autogen_nb.core.chats.termination_checks import Condition, is_end_word
 from autogen_nb.core.chats.two_agent_chat import Flow, sent_message
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.llm_config import LLMConfig, current_llm_config
 from autogen_nb.models.custom_client import register_client
 from autogen_nb.run import Waits, runtime_log
 
@@ -80,6 +85,12 @@ class ConversableAgent(Participant, SoloAgent):
         Earlier conversations to continue, by peer.
     silent
         True hides all chats that this agent starts; otherwise, the `silent` argument of each chat decides.
+    context_variables, handoffs
+        The agent's context variables and handoffs, for a pattern's group.
+    functions
+        Tools for the agent's model; the tool executor of a pattern's group runs them.
+    update_agent_state_before_reply
+        Functions of the agent and the messages, and `UpdateSystemMessage`, for each reply of the agent.
     """
 
     MAX_CONSECUTIVE_AUTO_REPLY = 100
@@ -101,12 +112,18 @@ class ConversableAgent(Participant, SoloAgent):
         description: str | None = None,
         chat_messages: Mapping["ConversableAgent", list[dict[str, Any]]] | None = None,
         silent: bool | None = None,
+        *,
+        context_variables: ContextVariables | None = None,
+        functions: Any = (),
+        update_agent_state_before_reply: Any = None,
+        handoffs: Handoffs | None = None,
     ) -> None:
         Agent.__init__(self, name)
         limit = self.MAX_CONSECUTIVE_AUTO_REPLY if max_consecutive_auto_reply is None else max_consecutive_auto_reply
         MessageHistory.__init__(self, limit, chat_messages)
         MessageHooks.__init__(self)
         ToolUser.__init__(self, function_map)
+        GroupMember.__init__(self, context_variables, update_agent_state_before_reply, handoffs)
         UsageTracker.__init__(self)
         SoloAgent.__init__(self)
         lines = [system_message] if isinstance(system_message, str) else system_message or []
@@ -114,8 +131,9 @@ class ConversableAgent(Participant, SoloAgent):
         self.description = self._system_message if description is None else description
         self.is_termination_msg = is_end_word if is_termination_msg is None else is_termination_msg
         self.human_input_mode = agent_config.one_of("human_input_mode", human_input_mode, MODES)
-        config = self.DEFAULT_CONFIG if llm_config is None else llm_config
-        self.llm_config: Any = dict(config) if isinstance(config, Mapping) else config
+        config = llm_config if llm_config is not None else current_llm_config() or self.DEFAULT_CONFIG
+        kind = LLMConfig if isinstance(config, LLMConfig) else dict
+        self.llm_config: Any = kind(**config) if isinstance(config, Mapping) else config
         self._model_config = config
         self.model: Model | None = agent_config.read_llm_config(config)
         if isinstance(config, Mapping):
@@ -129,6 +147,9 @@ class ConversableAgent(Participant, SoloAgent):
         self.silent = silent
         self._chat_results: dict[int, ChatResult] = {}
         ReplyFunctions.__init__(self, runs_code=self.code is not None)
+        if self.state_updates:
+            self.register_once(before_reply)
+        self.add_functions(functions)
         if self.code is not None and self.code.release is not None:
             # If the cell that created the agent runs again, the old agent's kernel must stop.
             weakref.finalize(self, self.code.release).atexit = False
@@ -328,6 +349,46 @@ class ConversableAgent(Participant, SoloAgent):
             return self._chat_results[chat_index]
         return list(self._chat_results.values())
 
+    def run(self, recipient: "ConversableAgent | None" = None, **options: Any) -> Any:
+        """Runs a task as AgentChat's agents, ``await agent.run(task=...)``, or holds a chat as AG2's.
+
+        ``agent.run(recipient, message=...)`` returns a `RunResponse`; the other options are those of `initiate_chat`.
+        Without a recipient, the chat is with an agent "user", which runs the agent's ``functions`` and ``tools``. It
+        asks a person if ``user_input`` is True, and its other parameters are in ``executor_kwargs``.
+        """
+        if recipient is None and "message" not in options:
+            return super().run(**options)
+        return self._response("sync", recipient, **options)
+
+    async def a_run(self, recipient: "ConversableAgent | None" = None, **options: Any) -> AsyncRunResponse:
+        """Holds an async chat as AG2's agents; the options are those of `run`."""
+        return AsyncRunResponse(self._response("async", recipient, **options))
+
+    def _response(
+        self,
+        waits: Waits,
+        recipient: "ConversableAgent | None",
+        *,
+        tools: Any = (),
+        user_input: bool = False,
+        msg_to: str = "agent",
+        executor_kwargs: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> RunResponse:
+        starter = self
+        if recipient is None:
+            mode = "ALWAYS" if user_input else "NEVER"
+            user = ConversableAgent(
+                "user", **{"human_input_mode": mode, "llm_config": False, **(executor_kwargs or {})}
+            )
+            if not (executor_kwargs or {}).get("is_termination_msg"):
+                user.is_termination_msg = lambda message: "TERMINATE" in str(message.get("content"))
+            self.add_functions(tools)
+            for name, function in self.llm_functions.items():
+                user.register_for_execution(name)(function)
+            starter, recipient = (user, self) if msg_to == "agent" else (self, user)
+        return RunResponse(TwoAgentChat(starter, recipient, ChatOptions(**options), waits=waits))
+
     def respond(self) -> Respond:
         """The agent's step in a team: runs the code of the last messages, or else asks its model or a person.
 
@@ -357,4 +418,4 @@ class AnonymousSender(ConversableAgent):
     is_anonymous = True
 
     def __init__(self, agent: ConversableAgent) -> None:
-        super().__init__(f"{agent.name}'s caller", human_input_mode="NEVER")
+        super().__init__(f"{agent.name}'s caller", human_input_mode="NEVER", llm_config=False)

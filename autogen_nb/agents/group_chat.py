@@ -109,12 +109,13 @@ class GroupChat:
     role_for_select_speaker_messages: str = "system"
     selector: Model | None = field(init=False, repr=False)
     selection_hooks: MessageHooks = field(init=False, repr=False)
+    instructor: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     DEFAULT_INTRO_MSG = "Hello everyone. You work together as a group, and read each other's messages. The members are:"
 
     def __post_init__(self) -> None:
         self.check_settings()
-        selector = ConversableAgent("speaker_selection_agent", llm_config=self.select_speaker_auto_llm_config)
+        selector = ConversableAgent("speaker_selection_agent", llm_config=self.select_speaker_auto_llm_config or False)
         classes = self.select_speaker_auto_model_client_cls or ()
         for client_cls in [classes] if isinstance(classes, type) else classes:
             selector.register_model_client(client_cls)
@@ -366,6 +367,7 @@ class GroupChat:
         after = [] if instructions is None else [{"role": role, "content": instructions}]
         several, nobody = self.select_speaker_auto_multiple_template, self.select_speaker_auto_none_template
         after += prompts.retry_messages(question.tried, names, several, nobody, role)
+        after = [message if message["role"] == "assistant" else message | self.instructor for message in after]
         system = {"role": "system", "content": self.select_speaker_msg(members)}
         # Servers refuse a request whose last message has calls without results.
         *before, last = self.messages

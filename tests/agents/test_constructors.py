@@ -151,7 +151,8 @@ def test_default_descriptions_and_summary_prompt() -> None:
 
 CLASSES = "AssistantAgent UserProxyAgent GroupChatManager GroupChat BaseGroupChat RoundRobinGroupChat SelectorGroupChat"
 FUNCTIONS = "initiate_chats a_initiate_chats register_function gather_usage_summary Console"
-OPEN = "initiate_chat a_initiate_chat generate_init_message a_generate_init_message register_model_client".split()
+OPEN = [*"initiate_chat a_initiate_chat generate_init_message a_generate_init_message register_model_client".split()]
+OPEN += ["run", "a_run"]
 """What takes further names, since AutoGen hands them on to the program's own functions and classes."""
 
 

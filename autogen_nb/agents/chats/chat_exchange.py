@@ -8,7 +8,7 @@ from typing import Any
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.agents.chats.question_handler import QuestionHandler
+from autogen_nb.agents.chats.question_handler import STATEFUL, QuestionHandler, group_state
 from autogen_nb.agents.parts.message_history import plain_message
 from autogen_nb.agents.parts.reply_functions import StepReply
 from autogen_nb.core.chats.group_flow import relayed_message
@@ -67,6 +67,7 @@ class ChatExchange:
                 async for event in stream:
                     self._note(event)
                     if self._events_to_replay:
+                        self._restore_group(event)
                         self._events_to_replay -= 1
                         for nested in call_context.nested_events(event):
                             yield nested
@@ -109,6 +110,11 @@ class ChatExchange:
                 self._payer = agents[agent if agents[recipient].model is None else recipient]
             case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._payer is not None and event.completion:
                 self._payer.count_usage(event.completion)
+
+    def _restore_group(self, event: Event) -> None:
+        state = group_state(self._agents.values())
+        if state is not None and isinstance(event, STATEFUL) and event.state:
+            state.load(event.state)
 
     def _save_reply_counts(self) -> None:
         for first, second in permutations(self._agents.values(), 2):

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from typing import Annotated, Any, cast
 
 from autogen_nb.agents.chats import call_context
+from autogen_nb.agents.handoffs.group_member import GroupMember
 from autogen_nb.agents.parts.code_execution import CodeRunner
 from autogen_nb.agents.parts.message_history import opening_message
 from autogen_nb.agents.parts.message_hooks import ALL, LAST, SENT, MessageHooks
@@ -29,7 +30,7 @@ from autogen_nb.messages import Message
 from autogen_nb.run import Waits, then
 
 
-class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTracker):
+class Participant(ReplyFunctions, MessageHooks, GroupMember, CodeRunner, UsageTracker):
     """Combines the parts of an agent, and creates the agent's spec for the flow of a chat."""
 
     DEFAULT_SUMMARY_PROMPT: str

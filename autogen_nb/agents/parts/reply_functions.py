@@ -145,6 +145,11 @@ class ReplyFunctions(MessageHistory):
             position, Registered(trigger, reply_func, own, config, reset_config, ignore_async_in_sync_chat)
         )
 
+    def register_once(self, reply_func: ReplyFunction) -> None:
+        """Makes the function the first reply function for all senders, unless it is registered."""
+        if all(entry.function != reply_func for entry in self._registered):
+            self.register_reply(lambda _: True, reply_func)
+
     def replace_reply_func(self, old_reply_func: ReplyFunction, new_reply_func: ReplyFunction) -> None:
         """Replaces a registered function, or a built-in step, by another function."""
         for number, entry in enumerate(self._entries):

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
+from autogen_nb.agents.parts.context_variables import ContextVariables
 from autogen_nb.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -53,17 +54,21 @@ def get_function_schema(function: Callable[..., Any], *, name: str | None = None
     return {"type": "function", "function": function_schema(function, name or _name(function), description)}
 
 
-def with_typed_arguments(function: F) -> F:
-    """Wraps the function to convert its arguments to the annotated types, such as a dict to a pydantic model."""
+def with_typed_arguments(function: F, *, context_variables: ContextVariables | None = None) -> F:
+    """Wraps the function to convert its arguments to the annotated types, such as a dict to a pydantic model.
+
+    A parameter of the type `ContextVariables` gets a copy of `context_variables`.
+    """
     model = _model(function)
     names = list(inspect.signature(function).parameters)
+    given = [name for name in names if _FIELD + name not in model.model_fields]
 
     @functools.wraps(function)
     def typed(**keywords: Any) -> Any:
         arguments = model.model_validate(keywords)
-        return function(
-            **{name: getattr(arguments, _FIELD + name) for name in names if _FIELD + name in arguments.model_fields_set}
-        )
+        sent = (name for name in names if _FIELD + name in arguments.model_fields_set)
+        copies = {name: (context_variables or ContextVariables()).snapshot() for name in given}
+        return function(**copies, **{name: getattr(arguments, _FIELD + name) for name in sent})
 
     @functools.wraps(function)
     async def typed_async(**keywords: Any) -> Any:
@@ -91,6 +96,8 @@ def _model(function: Callable[..., Any]) -> "type[BaseModel]":
                 f"{_name(function)!r} cannot be a tool: its parameter {name!r} has no annotation; "
                 f'write {name}: Annotated[str, "what it is"]'
             )
+        if hints[name] is ContextVariables:
+            continue
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[_FIELD + name] = (_annotated(hints[name], name), default)
     config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)

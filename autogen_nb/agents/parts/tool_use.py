@@ -1,7 +1,7 @@
 """An agent's tools: definitions for the agent's model, and calls."""
 
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, is_dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -42,7 +42,8 @@ class TextFunction:
 class ToolUser(Agent):
     """An agent's tools, with AutoGen 0.2's method names.
 
-    `function_map` holds the functions that the agent runs; `definitions` describes functions for the agent's model.
+    `function_map` holds the functions that the agent runs; `definitions` describes functions for the agent's model, and
+    `llm_functions` are those functions, for the tool executor of a group.
     """
 
     model: Model | None
@@ -51,6 +52,7 @@ class ToolUser(Agent):
     def __init__(self, function_map: Mapping[str, Callable[..., Any]] | None = None) -> None:
         self.function_map: dict[str, Callable[..., Any]] = dict(function_map or {})
         self.definitions: dict[Style, dict[str, dict[str, Any]]] = {"tool": {}, "function": {}}
+        self.llm_functions: dict[str, Callable[..., Any]] = {}
 
     def register_for_llm(
         self,
@@ -78,6 +80,7 @@ class ToolUser(Agent):
                     "the function with the agent that has one"
                 )
             self.define(api_style, tool_schema.function_schema(function, tool, about))
+            self.llm_functions[tool] = function
             return function
 
         return decorated
@@ -95,6 +98,12 @@ class ToolUser(Agent):
             return function
 
         return decorated
+
+    def add_functions(self, functions: Callable[..., Any] | Iterable[Callable[..., Any]]) -> None:
+        """Adds functions to the definitions for the agent's model; by default, a name is a function's description."""
+        for function in [functions] if callable(functions) else functions:
+            name, description = tool_schema.tool_name_and_description(function, None)
+            self.register_for_llm(description=description or name)(function)
 
     def register_function(self, function_map: Mapping[str, Callable[..., Any] | None]) -> None:
         """Adds functions by name; the value None removes a function."""

@@ -1,0 +1,282 @@
+"""AG2's patterns: groups whose agents hand over to each other, and `initiate_group_chat`."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, ChatResult, TwoAgentChat
+from autogen_nb.agents.chats.run_response import AsyncRunResponse, RunResponse
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.group_chat import GroupChat
+from autogen_nb.agents.group_manager import GroupChatManager
+from autogen_nb.agents.handoffs import targets
+from autogen_nb.agents.handoffs.group_member import GroupState, before_reply
+from autogen_nb.agents.handoffs.targets import AgentTarget, TransitionTarget
+from autogen_nb.agents.parts.agent import both_forms
+from autogen_nb.agents.parts.context_variables import ContextVariables
+from autogen_nb.agents.parts.tool_schema import with_typed_arguments
+from autogen_nb.errors import ConfigError
+from autogen_nb.run import Waits
+
+_EXECUTOR, _USER = "_Group_Tool_Executor", "_User"
+Opening = str | Sequence[Mapping[str, Any]]
+
+
+@dataclass
+class DefaultPattern:
+    """A group whose agents hand over to each other, as their `handoffs` say.
+
+    Parameters
+    ----------
+    initial_agent
+        The first agent that replies.
+    agents
+        The agents of the group.
+    user_agent
+        The agent of the person, who also opens the chat.
+    group_manager_args
+        Arguments of the `GroupChatManager`, such as ``llm_config``.
+    context_variables
+        The variables that the agents share; tools get a copy by a parameter ``context_variables: ContextVariables``.
+    group_after_work
+        Who speaks after an agent without a handoff that holds; by default, the chat ends.
+    exclude_transit_message
+        Whether the agents' models do not see the calls that hand over.
+    summary_method
+        How the chat is summarised, as for `initiate_chat`.
+    """
+
+    initial_agent: ConversableAgent
+    agents: Sequence[ConversableAgent]
+    user_agent: ConversableAgent | None = None
+    group_manager_args: Mapping[str, Any] = field(default_factory=dict)
+    context_variables: ContextVariables = field(default_factory=ContextVariables)
+    group_after_work: TransitionTarget = field(default_factory=targets.TerminateTarget)
+    exclude_transit_message: bool = True
+    summary_method: Any = "last_msg"
+
+    def after_work(self, agent: ConversableAgent) -> TransitionTarget | None:
+        """Who speaks after the agent, before what the group does."""
+        handoffs = agent.handoffs.after_works
+        return next((each.target for each in handoffs if each.holds(self.context_variables)), None)
+
+    def _order(self) -> list[ConversableAgent]:
+        ends = (self.initial_agent, self.user_agent)
+        users = [] if self.user_agent is None else [self.user_agent]
+        return [self.initial_agent, *(agent for agent in self.agents if agent not in ends), *users]
+
+    async def _hold(
+        self, waits: Waits, /, messages: Opening, max_rounds: int
+    ) -> tuple[ChatResult, ContextVariables, Any]:
+        group = _Group(self, messages, max_rounds)
+        result = group.finish(await group.chat(waits).hold())
+        return result, self.context_variables, group.manager.last_speaker
+
+    hold, a_hold = both_forms(_hold)
+
+
+class RoundRobinPattern(DefaultPattern):
+    """The agents speak in order from the initial agent on, and the user agent last."""
+
+    def after_work(self, agent: ConversableAgent) -> TransitionTarget:
+        order = self._order()
+        return AgentTarget(order[(order.index(agent) + 1) % len(order)])
+
+
+class RandomPattern(DefaultPattern):
+    """After each agent, one of the others speaks at random."""
+
+    def after_work(self, agent: ConversableAgent) -> TransitionTarget:
+        return targets.RandomAgentTarget([each for each in self._order() if each is not agent])
+
+
+@dataclass
+class ManualPattern(DefaultPattern):
+    """A person chooses who speaks after an agent without a handoff that holds."""
+
+    def __post_init__(self) -> None:
+        self.group_after_work = targets.AskUserTarget()
+
+
+@dataclass
+class AutoPattern(DefaultPattern):
+    """The manager's model chooses who speaks after an agent without a handoff that holds."""
+
+    selection_message: Any = None
+
+    def __post_init__(self) -> None:
+        self.group_after_work = targets.GroupManagerTarget(selection_message=self.selection_message)
+
+
+class _Group:
+    """The group of one chat: its agents with the tool executor, and the choice of the next speaker."""
+
+    def __init__(self, pattern: DefaultPattern, messages: Opening, max_rounds: int) -> None:
+        self._pattern, self._user = pattern, pattern.user_agent
+        self._opening = [{"content": messages, "role": "user"}] if isinstance(messages, str) else [*map(dict, messages)]
+        self._wrapped: dict[int, ConversableAgent] = {}
+        for agent in pattern.agents:
+            for target in agent.handoffs.targets:
+                self._wrap(target, agent)
+        self._speakers = [*pattern.agents, *self._wrapped.values()]
+        user = self._user or ConversableAgent(_USER, human_input_mode="ALWAYS", llm_config=False)
+        self._starter = next((each for each in self._speakers if each.name == self._opening[0].get("name")), user)
+        self._executor = ConversableAgent(_EXECUTOR, human_input_mode="NEVER", llm_config=False)
+        users = [user] if user not in self._speakers and user in (self._user, self._starter) else []
+        everybody = [*self._speakers, *users]
+        self._group = GroupChat(
+            [self._executor, *everybody],
+            max_round=max_rounds,
+            speaker_selection_method=self._next_speaker,
+            # Only after a call, the executor speaks.
+            allowed_or_disallowed_speaker_transitions=dict.fromkeys([self._executor, *everybody], everybody),
+            speaker_transitions_type="allowed",
+        )
+        for agent in self._speakers:
+            for name in (name for target in agent.handoffs.targets for name in target.names):
+                self._agent(name)
+        # AG2's messages to the choosing model have this name.
+        self._group.instructor = {"name": "checking_agent"}
+        models = [agent.llm_config for agent in self._speakers if agent.model is not None]
+        config: Any = models[0] if models else False
+        config = {**config, "tools": None} if isinstance(config, Mapping) else config
+        self.manager = GroupChatManager(self._group, **{"llm_config": config, **(pattern.group_manager_args or {})})
+        self._share_state([self._executor, *everybody, self.manager])
+
+    def chat(self, waits: Waits) -> TwoAgentChat:
+        starter, message, is_new = self._starter, self._opening[0], len(self._opening) == 1
+        if not is_new:
+            starter, message = self.manager.resume(self._opening)
+        options = ChatOptions(message, clear_history=is_new, summary_method=self._pattern.summary_method)
+        return TwoAgentChat(starter, self.manager, options, waits=waits)
+
+    def finish(self, result: ChatResult) -> ChatResult:
+        """Dissolves the group; returns the result without the name of the stand-in for a user."""
+        for agent in self._group.agents:
+            agent.group_state = None
+        for message in result.chat_history:
+            if message.get("name") == _USER:
+                del message["name"]
+        return result
+
+    def _wrap(self, target: TransitionTarget, agent: ConversableAgent) -> None:
+        """Adds an agent that holds the chats of the target and hands back."""
+        nested: Any = getattr(target, "nested_chat_config", None)
+        group: Any = getattr(target, "group_chat_config", None)
+        if nested is None and group is None:
+            return
+        kind, number = "group" if nested is None else "nested", len(self._wrapped) + 1
+        wrapper = ConversableAgent(f"wrapped_{kind}_{agent.name}_{number}", llm_config=False, human_input_mode="NEVER")
+        if nested is not None:
+            reply = nested.get("reply_func_from_nested_chats") or "summary_from_nested_chats"
+            wrapper.register_nested_chats(nested["chat_queue"], lambda _: True, reply, 0)
+        else:
+
+            def hold(_: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, str]:
+                del sender, config
+                # The messages that hand over do not open the inner chat.
+                words = (each["content"] for each in reversed(messages) if "tool_responses" not in each)
+                opening = next(filter(None, words), group.messages)
+                return True, str(initiate_group_chat(group.pattern, opening, group.max_rounds)[0].summary)
+
+            wrapper.register_reply(lambda _: True, hold, remove_other_reply_funcs=True)
+        wrapper.handoffs.set_after_work(AgentTarget(agent))
+        self._wrapped[id(target)] = wrapper
+
+    def _share_state(self, agents: Sequence[ConversableAgent]) -> None:
+        variables, tools = self._pattern.context_variables, self._executor.function_map
+        self._state = GroupState(variables)
+        for agent in agents:
+            agent.group_state, agent.context_variables = self._state, variables
+            if agent.handoffs.context_conditions:
+                agent.register_once(before_reply)
+        for agent in self._speakers:
+            tools.update({name: self._state.tool(function) for name, function in agent.function_map.items()})
+            for name, function in agent.llm_functions.items():
+                tools[name] = self._state.tool(with_typed_arguments(function, context_variables=variables))
+            transfers = self._state.transfers.setdefault(agent.name, {})
+            for number, handoff in enumerate(agent.handoffs.llm_conditions, 1):
+                target = self._plain(handoff.target)
+                handoff.llm_function_name = name = f"transfer_to_{target.label()}_{number}"
+                transfers[name], tools[name] = handoff, self._state.tool(lambda target=target: target)
+            if self._pattern.exclude_transit_message:
+                self._state.hidden |= transfers.keys()
+
+    def _plain(self, target: TransitionTarget) -> TransitionTarget:
+        wrapper = self._wrapped.get(id(target))
+        return target if wrapper is None else AgentTarget(wrapper)
+
+    def _next_speaker(self, last: ConversableAgent, group: GroupChat) -> ConversableAgent | str | None:
+        if len(group.messages) <= len(self._opening):
+            return self._pattern.initial_agent
+        if group.messages[-1].get("tool_calls"):
+            return self._executor
+        names = [agent.name for agent in self._speakers]
+        agent = self._agent(
+            next((each["name"] for each in reversed(group.messages) if each["name"] in names), names[0])
+        )
+        target, self._state.next_target = self._state.next_target, None
+        if target is not None:
+            return self._resolve(target, agent)
+        if last is self._executor:
+            return agent
+        target = self._pattern.after_work(last)
+        if last is self._user and target is None:
+            return agent
+        return self._resolve(target or self._pattern.group_after_work, last)
+
+    def _resolve(self, target: TransitionTarget, agent: ConversableAgent) -> ConversableAgent | str | None:
+        match self._plain(target):
+            case targets.TerminateTarget():
+                return None
+            case targets.StayTarget():
+                return agent
+            case targets.AskUserTarget():
+                return "manual"
+            case targets.GroupManagerTarget(selection_message=instructions):
+                if instructions is not None:
+                    self._group.select_speaker_prompt_template = instructions.text(agent.context_variables)
+                return "auto"
+            case targets.RevertToUserTarget():
+                if self._user is None:
+                    raise ConfigError("RevertToUserTarget needs a user; give the pattern a user_agent")
+                return self._user
+            case TransitionTarget(names=names):
+                others = [name for name in names if name != agent.name] or names
+                return self._agent(random.choice(others))  # noqa: S311
+
+    def _agent(self, name: str) -> ConversableAgent:
+        agent = self._group.agent_by_name(name)
+        if agent is None:
+            raise ConfigError(f"an agent hands over to {name!r}, who is not in the agents of the pattern; add it there")
+        return agent
+
+
+def initiate_group_chat(
+    pattern: DefaultPattern, messages: Opening, max_rounds: int = 20
+) -> tuple[ChatResult, ContextVariables, ConversableAgent]:
+    """Holds the chat of a pattern's group; returns its result, the context variables and the last speaker."""
+    return pattern.hold(messages, max_rounds)
+
+
+async def a_initiate_group_chat(
+    pattern: DefaultPattern, messages: Opening, max_rounds: int = 20
+) -> tuple[ChatResult, ContextVariables, ConversableAgent]:
+    """Holds the chat of a pattern's group, with async tools; returns what `initiate_group_chat` does."""
+    return await pattern.a_hold(messages, max_rounds)
+
+
+def run_group_chat(pattern: DefaultPattern, messages: Opening, max_rounds: int = 20) -> RunResponse:
+    """The chat of a pattern's group, to be held by ``process()`` or event by event."""
+    return _response(pattern, messages, max_rounds, "sync")
+
+
+async def a_run_group_chat(pattern: DefaultPattern, messages: Opening, max_rounds: int = 20) -> AsyncRunResponse:
+    """The chat of a pattern's group, to be held by ``await process()`` or event by event."""
+    return AsyncRunResponse(_response(pattern, messages, max_rounds, "async"))
+
+
+def _response(pattern: DefaultPattern, messages: Opening, max_rounds: int, waits: Waits) -> RunResponse:
+    group = _Group(pattern, messages, max_rounds)
+    return RunResponse(group.chat(waits), group.finish, pattern.context_variables)
