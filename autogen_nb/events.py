@@ -245,12 +245,13 @@ class FunctionsAsked:
 class FunctionsReturned:
     """The results as text, in the order of the calls.
 
-    A failure begins with "Error: ", or its index is in `failed`. `inner` holds the messages of runs inside the calls.
+    A failure begins with "Error: ", or its index is in `failed`. `inner` holds the messages of runs inside the calls,
+    and without a content, their events.
     """
 
     contents: tuple[str, ...]
     failed: tuple[int, ...] = ()
-    inner: tuple[Message, ...] = ()
+    inner: tuple[Said, ...] = ()
 
     def has_failed(self, index: int) -> bool:
         return index in self.failed or self.contents[index].startswith("Error: ")

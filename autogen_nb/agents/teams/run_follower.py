@@ -158,7 +158,7 @@ class RunFollower:
     def _result_events(self, returned: FunctionsReturned) -> Iterator[BaseMessage]:
         turn = self._turn
         for inner in returned.inner:
-            message = team_messages.load_message(inner.context)
+            message = team_messages.load_message(inner.message.context)
             self.transcript.inner_ids.add(message.id)
             yield message
         turn.results = [

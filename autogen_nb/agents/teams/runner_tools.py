@@ -7,7 +7,8 @@ from pydantic import BaseModel, Field
 from autogen_nb.agents.parts.tool_use import RunText
 from autogen_nb.agents.teams.function_tool import BaseTool
 from autogen_nb.agents.teams.task_runner import TaskRunner
-from autogen_nb.agents.teams.team_messages import BaseChatMessage, TaskResult
+from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage, TaskResult
+from autogen_nb.events import Said
 from autogen_nb.messages import Message
 from autogen_nb.run import CancellationToken
 
@@ -38,7 +39,7 @@ class TeamTool(BaseTool[_Arguments, TaskResult]):
         messages = [message for message in value.messages if isinstance(message, BaseChatMessage)]
         answers = [f"{each.source}: {each.to_model_text()}" for each in messages if each.source != "user"]
         text = RunText(messages[-1].to_model_text() if self._returns_last else "\n\n".join(answers))
-        text.inner = tuple(Message(context=dict(message.dump())) for message in value.messages)
+        text.inner = tuple(map(_inner, value.messages))
         return text
 
 
@@ -47,3 +48,10 @@ class AgentTool(TeamTool):
 
     def __init__(self, agent: Any, return_value_as_last_message: bool = False) -> None:
         super().__init__(agent, agent.name, agent.description, return_value_as_last_message)
+
+
+def _inner(message: BaseMessage) -> Said:
+    dumped = dict(message.dump())
+    if not isinstance(message, BaseChatMessage):
+        return Said(message.source, "", Message(context=dumped))
+    return Said(message.source, "", Message(message.to_text(), context=dumped), kind=message.kind)
