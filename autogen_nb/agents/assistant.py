@@ -132,7 +132,7 @@ class AssistantAgent(ConversableAgent):
             update_agent_state_before_reply=update_agent_state_before_reply,
         )
         self.streams, self.metadata = model_client_stream, metadata or {}
-        if model_client is not None:
+        if any(each is not None for each in (model_client, model_context, memory)):
             self._configure_context(model_context, memory or ())
         handovers = read_handoffs(handoffs)
         all_tools = read_tools([*read_tools(tools), *(handoff.tool for handoff in handovers)])

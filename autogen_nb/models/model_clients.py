@@ -220,6 +220,10 @@ class StructuredModel(ModelWrapper):
         super().__init__(client)
         self._output_type = output_type
 
+    @property
+    def identity(self) -> Any:
+        return [super().identity, self._output_type.model_json_schema()]
+
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         client, extra = self.inner, {"response_format": self._output_type}
         parts = client.reply(request, extra) if isinstance(client, ChatCompletionClient) else client.reply(request)

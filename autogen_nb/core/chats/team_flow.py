@@ -15,7 +15,7 @@ from autogen_nb.core.chats.reply_steps import Asking, Stop
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_replies import Respond, TeamState, keep_events
 from autogen_nb.core.chats.two_agent_chat import Flow
-from autogen_nb.events import ChatStarted, Ended, Recorded, Said
+from autogen_nb.events import ChatStarted, Ended, FunctionsReturned, Recorded, Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,14 @@ class TeamTurn:
 
     @property
     def said(self) -> tuple[Said, ...]:
-        """The messages to the team."""
-        return tuple(event for event in self.events if isinstance(event, Said) and event.recipient == self.team)
+        """The messages to the team, and those of runs inside calls."""
+        said: list[Said] = []
+        for event in self.events:
+            if isinstance(event, FunctionsReturned):
+                said += [inner for inner in event.inner if inner.message.content is not None]
+            elif isinstance(event, Said) and event.recipient == self.team:
+                said.append(event)
+        return tuple(said)
 
 
 Watch: TypeAlias = Callable[[TeamTurn], Asking[str | None]]
