@@ -136,7 +136,7 @@ _MISSING = {
         "agentchat:AgentDescriptionGuard,AgentEligibilityPolicy,SelectionContext"
     ),
     "iterate over the events of run_group_chat(...)": "agentchat:a_run_group_chat_iter,run_group_chat_iter",
-    "give plain functions to an agent as functions=[...]": "tools:Tool,Toolkit,tool interop:Interoperability",
+    "give plain functions to an agent as functions=[...]": "interop:Interoperability",
     "give LLMConfig a dict for each model": "llm_config:LLMConfigEntry oai:OpenAILLMConfigEntry",
     "use register_function to give the agent a function tool that fetches a page": ".web_surfer:WebSurferAgent",
     "create the agents yourself and put them into a GroupChat": ".agent_builder:AgentBuilder",

@@ -6,7 +6,7 @@ from autogen_agentchat.conditions import MaxMessageTermination, TextMentionTermi
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_agentchat.tools import AgentTool
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-from told import calls, told
+from tests.parity.recorded import calls, told
 
 SCRIPT = {
     "counting": [calls(("1", "expert", {"task": "How old?"})), "Later."], "expert": ["Old."], "clerk": ["Noted.", "Again."],
