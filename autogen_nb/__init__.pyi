@@ -152,6 +152,7 @@ from .executors.jupyter_code_executor import LocalJupyterServer as LocalJupyterS
 from .many.dask_map import map as map  # noqa: A004 - nothing here uses the built-in one
 from .messages import CodeBlock as CodeBlock
 from .models.client_types import AssistantMessage as AssistantMessage
+from .models.client_types import ComponentModel as ComponentModel
 from .models.client_types import CreateResult as CreateResult
 from .models.client_types import FunctionCall as FunctionCall
 from .models.client_types import FunctionExecutionResult as FunctionExecutionResult
@@ -165,6 +166,7 @@ from .models.client_types import ModelInfo as ModelInfo
 from .models.client_types import RequestUsage as RequestUsage
 from .models.client_types import SystemMessage as SystemMessage
 from .models.client_types import UserMessage as UserMessage
+from .models.component import Component as Component
 from .models.config.config_list import config_list_from_dotenv as config_list_from_dotenv
 from .models.config.config_list import config_list_from_json as config_list_from_json
 from .models.config.config_list import config_list_from_models as config_list_from_models

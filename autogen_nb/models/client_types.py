@@ -147,6 +147,18 @@ class ModelFamily:
     R1, UNKNOWN, ANY = "r1", "unknown", "any"
 
 
+class ComponentModel(BaseModel):
+    """An object as data: the class `provider` and the arguments `config` of its constructor."""
+
+    provider: str
+    component_type: str | None = None
+    version: int | None = 1
+    component_version: int | None = 1
+    description: str | None = None
+    label: str | None = None
+    config: dict[str, Any]
+
+
 class CreateResult(BaseModel):
     """A model's reply: text or calls; `thought` is the reasoning before the text, or the text beside the calls.
 
