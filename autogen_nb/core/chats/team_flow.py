@@ -62,8 +62,8 @@ class Order(ABC):
         """What the order knows besides the conversation, as JSON-ready values."""
         return {}
 
-    def load(self, saved: Mapping[str, Any]) -> None:
-        """Restores what `save` returned, or "nothing" from an empty mapping."""
+    def load(self, saved: Mapping[str, Any]) -> None:  # noqa: B027  # most orders know nothing else
+        """Restores what `save` returned; an empty mapping restores nothing."""
 
 
 @dataclass(frozen=True, slots=True)
