@@ -14,6 +14,7 @@ from autogen_nb.cli.chat_command import chat
 from autogen_nb.cli.demo_command import demo
 from autogen_nb.cli.doctor_command import doctor
 from autogen_nb.cli.map_command import map_rows
+from autogen_nb.cli.mcp_command import mcp
 from autogen_nb.cli.run_command import run
 from autogen_nb.cli.sessions_command import sessions
 from autogen_nb.errors import AutogenError
@@ -22,7 +23,7 @@ NAME = "autogen-nb"
 
 
 @click.group(
-    commands=[run, chat, map_rows, demo, doctor, sessions],
+    commands=[run, chat, map_rows, demo, doctor, mcp, sessions],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name=NAME)

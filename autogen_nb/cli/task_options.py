@@ -12,7 +12,8 @@ from autogen_nb.settings import OPTIONS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_NAMES = ("model", "confirm", "sandbox", "net", "kernel", "memory", "max_turns", "block_timeout", "budget", "share")
+_PLACE = ("confirm", "sandbox", "net", "kernel", "memory", "block_timeout")
+_NAMES = ("model", *_PLACE, "max_turns", "budget", "share")
 
 
 def task_options(
@@ -25,6 +26,17 @@ def task_options(
         for name in reversed(_NAMES):
             command = _option(name, help_texts.get(name))(command)
         return click.option("--data", "-d", multiple=True, type=click.Path(path_type=Path), help=data)(command)
+
+    return add_options
+
+
+def place_options(**help_texts: str) -> Callable[[Command], Command]:
+    """Adds the options of `%%autogen` about where and when code runs."""
+
+    def add_options(command: Command) -> Command:
+        for name in reversed(_PLACE):
+            command = _option(name, help_texts.get(name))(command)
+        return command
 
     return add_options
 
