@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from autogen_nb.autogen_modules import StandIn
 from autogen_nb.cli.program_check import way_of
 
 PARITY = Path(__file__).parent / "parity"
@@ -70,7 +71,7 @@ def is_here(name: str) -> bool:
             found = getattr(found, member, None) or _declared(found, member)
     except (ImportError, AttributeError):
         return False
-    return True
+    return not isinstance(found, StandIn)
 
 
 def _declared(owner: Any, name: str) -> Any:

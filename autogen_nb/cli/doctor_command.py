@@ -54,10 +54,8 @@ def doctor(*, programs: Sequence[Path], as_json: bool) -> int:
 
     The command contacts no host and shows no key.
     """
-    if programs:
-        findings = {str(path): check_program(path) for path in programs}
-    else:
-        findings = {area: list(findings_of(area, *check)) for area, check in CHECKS.items()}
+    findings = {str(path): check_program(path) for path in programs}
+    findings = findings or {area: list(findings_of(area, *check)) for area, check in CHECKS.items()}
     broken = sum(finding.state == "broken" for area in findings.values() for finding in area)
     if as_json:
         rows = [{"area": area, **finding._asdict()} for area, found in findings.items() for finding in found]

@@ -21,7 +21,8 @@ WAYS = {
         r"autogen_(ext|core)\.models|autogen\.(oai|llm_clients|ModelClient)"
     ),
     "write a class of your own that is a Memory": r"autogen_ext\.(memory|experimental)|autogen_core\.memory",
-    "use an AssistantAgent with tools, or a MagenticOneGroupChat of your agents": r"autogen_ext\.(agents|teams)",
+    "use an AssistantAgent with tools, or a MagenticOneGroupChat of your agents": r"autogen(_ext)?\.(agents|teams)",
+    "match the events of autogen_nb.events": r"autogen\.(events|messages)",
     "keep what save_state() returns as it is": r"autogen_agentchat\.state|autogen_core\.model_context",
     "give a UserProxyAgent an input_func": r"autogen_agentchat\.ui",
     "messages have to_text() and to_model_text()": r"autogen_agentchat\.(utils|messages)",
@@ -109,7 +110,6 @@ class _Program:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 self._import(node)
         for node in nodes:
-            # Such a name is not only that of the import.
             if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)):
                 self.bound.pop(getattr(node, "arg", getattr(node, "id", "")), None)
         for node in nodes:
@@ -128,8 +128,7 @@ class _Program:
             self.bound[each.asname or (each.name if module else root)] = name if module or each.asname else root
         here = [each.name for each in names if self._exists(node, f"{module}{each.name}".removesuffix(".*"))]
         if here:
-            start = f"from {module[:-1]} import" if module else "import"
-            self._add(node, "ok", f"{start} {', '.join(here)}")
+            self._add(node, "ok", f"{f'from {module[:-1]} ' if module else ''}import {', '.join(here)}")
 
     def _add(self, node: ast.stmt | ast.expr, state: _State, text: str, mend: str = "") -> None:
         if text not in self.reported:
@@ -182,7 +181,7 @@ def _look_up(name: str) -> Any:
         if found is None and isinstance(owner, ModuleType) and not part.startswith("_"):
             with suppress(ModuleNotFoundError):
                 found = own_module(path)
-        known = hasattr(owner, part) or not (isinstance(owner, ModuleType) or inspect.isclass(owner))
+        known = hasattr(owner, part) or not isinstance(owner, ModuleType | type)
         advice = found.advice.partition("; ")[2] if isinstance(found, StandIn) else ""
         if advice or not (found or known):
             raise LookupError(path, advice or way_of(path))
