@@ -12,7 +12,9 @@ from typing import Any, NoReturn, cast
 
 from autogen_nb.errors import ConfigError
 
-_NAMES = ("autogen", "autogen_agentchat", "autogen_core", "autogen_ext")
+NAMES = ("autogen", "autogen_agentchat", "autogen_core", "autogen_ext")
+"""AutoGen's packages that `install_as_autogen` makes this package."""
+
 _PACKAGE = __name__.partition(".")[0]
 _CONTRIB = "agentchat.contrib"
 
@@ -185,7 +187,7 @@ def add_modules() -> None:
             module = _module(module_name)
             for name in names.split(","):
                 text = f"{name} is not available in autogen_nb; {advice}"
-                setattr(module, name, _StandIn(name, (), {"__doc__": text, "advice": text}))
+                setattr(module, name, StandIn(name, (), {"__doc__": text, "advice": text}))
             module.__all__ += names.split(",")
 
 
@@ -199,7 +201,7 @@ def _module(name: str) -> Any:
     return sys.modules[full_name]
 
 
-class _StandIn(type):
+class StandIn(type):
     """Stands for a class or function that only AutoGen has; each use of it or of a subclass raises `advice`."""
 
     advice: str
@@ -211,19 +213,24 @@ class _StandIn(type):
         raise AttributeError(cls.advice)
 
 
+def own_module(name: str) -> ModuleType:
+    """Imports the module here that has the name of a module of AutoGen, such as ``autogen_core.models``."""
+    try:
+        return importlib.import_module(".".join((_PACKAGE, *name.split(".")[1:])))
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith(_PACKAGE):
+            raise
+        raise ModuleNotFoundError(f"autogen_nb has no module {name!r}", name=name) from None
+
+
 class _AliasFinder:
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         del path, target
         # A subclass of importlib.abc.Loader would need no cast, but importlib.abc loads large modules.
-        return ModuleSpec(fullname, cast("Any", self)) if fullname.partition(".")[0] in _NAMES else None
+        return ModuleSpec(fullname, cast("Any", self)) if fullname.partition(".")[0] in NAMES else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        try:
-            module = importlib.import_module(".".join((_PACKAGE, *spec.name.split(".")[1:])))
-        except ModuleNotFoundError as error:
-            if error.name is None or not error.name.startswith(_PACKAGE):
-                raise
-            raise ModuleNotFoundError(f"autogen_nb has no module {spec.name!r}", name=spec.name) from None
+        module = own_module(spec.name)
         spec.loader_state = module.__spec__
         return module
 
@@ -244,7 +251,7 @@ def install_as_autogen() -> None:
     ConfigError
         If another package of these names is already imported.
     """
-    for name in _NAMES:
+    for name in NAMES:
         if sys.modules.get(name, package := sys.modules[_PACKAGE]) is not package:
             raise ConfigError(f"another {name} is already imported; restart Python and call install_as_autogen() first")
     if not any(isinstance(finder, _AliasFinder) for finder in sys.meta_path):

@@ -6,10 +6,20 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-NAMES: dict[str, str] = json.loads((Path(__file__).parent / "parity" / "names.json").read_text())
+import pytest
+
+from autogen_nb.autogen_modules import StandIn
+from autogen_nb.cli.program_check import way_of
+
+PARITY = Path(__file__).parent / "parity"
+DOCS = Path(__file__).parent.parent / "docs"
+
+NAMES: dict[str, str] = json.loads((PARITY / "names.json").read_text())
 """What each module of AutoGen 0.2.40 defines and each package re-exports, read from the sources of its wheel."""
 
-PAGE = Path(__file__).parent.parent / "docs" / "autogen.md"
+AGENTCHAT_NAMES: dict[str, str] = json.loads((PARITY / "agentchat_names.json").read_text())
+"""What the public modules of AgentChat 0.7.5 export, with the members of classes, read from its wheels: all of
+`autogen_agentchat` and `autogen_core`, and the clients for OpenAI and the code executors of `autogen_ext`."""
 
 WHY: dict[str, tuple[str, ...]] = {
     "internal to AutoGen": (
@@ -44,7 +54,7 @@ WHY: dict[str, tuple[str, ...]] = {
     ),
     "few programs use it": (r".*",),
 }
-"""Why names are not here, with patterns of these names after ``autogen``; the first pattern counts."""
+"""Why names of AutoGen 0.2 are not here, with patterns of these names after ``autogen``; the first pattern counts."""
 
 ELSEWHERE = (
     (r"autogen\.coding\.jupyter\.\w+:", "autogen_nb.coding.jupyter:"),
@@ -61,7 +71,7 @@ def is_here(name: str) -> bool:
             found = getattr(found, member, None) or _declared(found, member)
     except (ImportError, AttributeError):
         return False
-    return True
+    return not isinstance(found, StandIn)
 
 
 def _declared(owner: Any, name: str) -> Any:
@@ -72,17 +82,19 @@ def _declared(owner: Any, name: str) -> Any:
 
 
 def state_of(name: str) -> str:
-    own = re.sub("^autogen", "autogen_nb", name)
-    if is_here(own):
+    if is_here(re.sub(r"^autogen(_agentchat|_core|_ext)?", "autogen_nb", name)):
         return "here"
     if any(is_here(re.sub(pattern, place, name)) for pattern, place in ELSEWHERE if re.match(pattern, name)):
         return "here, in another module"
+    if not re.match(r"autogen\b", name):
+        return way_of(name.replace(":", "."))
     return next(why for why, patterns in WHY.items() if any(re.match(f"autogen(?:{each})", name) for each in patterns))
 
 
-def test_page_has_the_state_of_every_name() -> None:
-    names = [f"{module}:{name}" for module, names in NAMES.items() for name in names.split()]
+@pytest.mark.parametrize(("page", "modules"), [("autogen", NAMES), ("coming", AGENTCHAT_NAMES)])
+def test_page_has_the_state_of_every_name(page: str, modules: dict[str, str]) -> None:
+    names = [f"{module}:{name}" for module, names in modules.items() for name in names.split()]
     counts = Counter(map(state_of, names))
 
-    rows = dict(re.findall(r"^\| (.+?) \| ([\d,]+) \|$", PAGE.read_text(), re.MULTILINE))
+    rows = dict(re.findall(r"^\| (.+?) \| ([\d,]+) \|$", (DOCS / f"{page}.md").read_text(), re.MULTILINE))
     assert rows == {state: f"{count:,}" for state, count in counts.items()}

@@ -6,15 +6,15 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 import click
 
 from autogen_nb._version import __version__
 from autogen_nb.cli import exit_codes
+from autogen_nb.cli.program_check import Finding, check_program
 from autogen_nb.core.policy.organisation_policy import SANDBOXES
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.engine import engine
@@ -40,28 +40,31 @@ _OPTIONAL = {
 }
 
 
-class Finding(NamedTuple):
-    name: str
-    state: Literal["ok", "note", "broken"]
-    text: str
-    mend: str = ""
-
-
 @click.command(
-    short_help="Checks the installation, and says how to repair it.",
-    epilog="Exit code 0 if chats can work here, 1 if something must be repaired first.",
+    short_help="Checks the installation, or programs for AutoGen, and says how to repair them.",
+    epilog="Exit code 0 if chats can work here, or all programs can run, and 1 if something must be repaired first.",
 )
+@click.argument("programs", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def doctor(*, as_json: bool) -> int:
+def doctor(*, programs: Sequence[Path], as_json: bool) -> int:
     """Reports the state of the installation, libraries, sandboxes and models, and how to repair problems.
+
+    With PROGRAMS for AutoGen or AG2, Python files or notebooks, reports instead which of their imports, names and
+    arguments exist here, which differ, and what to use for the others. The programs do not run.
 
     The command contacts no host and shows no key.
     """
-    findings = {area: list(findings_of(area, *check)) for area, check in CHECKS.items()}
+    findings = {str(path): check_program(path) for path in programs}
+    findings = findings or {area: list(findings_of(area, *check)) for area, check in CHECKS.items()}
     broken = sum(finding.state == "broken" for area in findings.values() for finding in area)
     if as_json:
         rows = [{"area": area, **finding._asdict()} for area, found in findings.items() for finding in found]
         click.echo(json.dumps({"ok": not broken, "findings": rows}, indent=2))
+    elif programs:
+        for summary, *found in findings.values():
+            click.echo(visible(f"{summary.name}: {summary.text}"))
+            for name, state, text, way in found:
+                click.echo(visible(f"  {_MARKS[state]}  {name}: {text}{way and '; '}{way}"))
     else:
         for area, found in findings.items():
             click.echo(area)

@@ -149,9 +149,18 @@ class ModelInfo(TypedDict, total=False):
 class ModelFamily:
     """Names of families of models, for `ModelInfo`."""
 
-    GPT_5, GPT_41, GPT_4O, GPT_4, GPT_35 = "gpt-5", "gpt-41", "gpt-4o", "gpt-4", "gpt-35"
+    GPT_5, GPT_45, GPT_41, GPT_4O, GPT_4, GPT_35 = "gpt-5", "gpt-45", "gpt-41", "gpt-4o", "gpt-4", "gpt-35"
     O1, O3, O4 = "o1", "o3", "o4"
     R1, UNKNOWN, ANY = "r1", "unknown", "any"
+    GEMINI_2_5_PRO, GEMINI_2_5_FLASH, GEMINI_2_0_FLASH = "gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.0-flash"
+    GEMINI_1_5_PRO, GEMINI_1_5_FLASH = "gemini-1.5-pro", "gemini-1.5-flash"
+    CLAUDE_4_OPUS, CLAUDE_4_SONNET, CLAUDE_3_7_SONNET = "claude-4-opus", "claude-4-sonnet", "claude-3-7-sonnet"
+    CLAUDE_3_5_SONNET, CLAUDE_3_5_HAIKU = "claude-3-5-sonnet", "claude-3-5-haiku"
+    CLAUDE_3_OPUS, CLAUDE_3_SONNET, CLAUDE_3_HAIKU = "claude-3-opus", "claude-3-sonnet", "claude-3-haiku"
+    LLAMA_4_SCOUT, LLAMA_4_MAVERICK = "llama-4-scout", "llama-4-maverick"
+    LLAMA_3_3_70B, LLAMA_3_3_8B = "llama-3.3-70b", "llama-3.3-8b"
+    MISTRAL, MINISTRAL, PIXTRAL, CODESRAL = "mistral", "ministral", "pixtral", "codestral"
+    OPEN_CODESRAL_MAMBA = "open-codestral-mamba"
 
 
 class ComponentModel(BaseModel):
