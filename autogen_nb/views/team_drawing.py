@@ -2,14 +2,16 @@
 
 import linecache
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import pairwise
+from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
 from autogen_nb.core.text.visible_text import visible
 
-_MOST_NODES, _MOST_PLACES, _LONGEST, _APART, _ROUNDS = 300, 6_000, 36, 14, 8
+_MOST_NODES, _MOST_PLACES, _LONGEST, _APART, _ROUNDS = 300, 6_000, 36, 14, 40
 _STYLE = "display:block;color:var(--jp-content-font-color1,inherit);font:13px var(--jp-ui-font-family,sans-serif)"
 _BOXES = {
     "member": "fill:rgba(128,128,128,.1);stroke:rgba(128,128,128,.7);rx:4px",
@@ -98,8 +100,8 @@ class _Place:
         self.kind, self.text = node.kind, text
         self.half = max(_width(text), 4 * lines) / 2 + (12 if node.kind in _BOXES else 4)
         self.height = 30.0 if node.kind in _BOXES else 18.0 if text else 0.0
-        self.x = self.y = self.number = 0.0
-        self.near: tuple[list[_Place], list[_Place]] = [], []  # above, and below
+        self.x = self.y = 0.0
+        self.near: list[list[_Place]] = [[], []]  # above, and below
 
     def end(self, other: "_Place") -> tuple[float, float]:
         """Where a line to another place begins: at the side of the other place."""
@@ -122,8 +124,8 @@ def _lay_out(drawing: Drawing) -> tuple[list[list[_Place]], dict[Arrow, list[_Pl
     if sum(abs(levels[source] - levels[target]) for source, target, _ in lines) > _MOST_PLACES:
         return [], {}
     loops = {arrow.source: f" \u21bb {arrow.label}" for arrow in drawing.arrows if arrow.source == arrow.target}
-    ends = [end for arrow in lines for end in arrow[:2]]
-    places = {node: _Place(node, node.name + loops.get(node, ""), ends.count(node)) for node in drawing.nodes}
+    ends = Counter(end for arrow in lines for end in arrow[:2])
+    places = {node: _Place(node, node.name + loops.get(node, ""), ends[node]) for node in drawing.nodes}
     rows: list[list[_Place]] = [[] for _ in range(max(levels.values()) + 1)]
     for node, place in places.items():
         rows[levels[node]].append(place)
@@ -137,9 +139,10 @@ def _lay_out(drawing: Drawing) -> tuple[list[list[_Place]], dict[Arrow, list[_Pl
         for lower, upper in pairwise(line[::step]):
             upper.near[1].append(lower)
             lower.near[0].append(upper)
-    for number in range(3 * _ROUNDS):
-        for row in rows[:: 1 if number % 2 else -1]:
-            _sort(row, number % 2) if number < _ROUNDS else _align(row)
+    for number in range(_ROUNDS):
+        side = number % 2
+        for row in rows[:: 1 if side else -1]:
+            _arrange(row, slice(side, side + 1) if number < _ROUNDS / 2 else slice(2))
     return rows[::-1], lines
 
 
@@ -162,28 +165,18 @@ def _levels(nodes: Iterable[Node], arrows: Iterable[Arrow], step: int) -> dict[N
     return levels
 
 
-def _sort(row: list[_Place], side: int) -> None:
-    """Sorts a row by the neighbours on one side, so that few lines cross."""
-    row.sort(key=lambda place: _mean([each.number for each in place.near[side]], place.number))
-    for number, place in enumerate(row):
-        place.number = number
-
-
-def _align(row: Sequence[_Place]) -> None:
-    """Brings each place close to its neighbours; places that want to be at the same one share it."""
-    wishes = [_mean([each.x for side in place.near for each in side], place.x) for place in row]
+def _arrange(row: list[_Place], sides: slice) -> None:
+    """Brings each place as close as possible to its neighbours on these sides; places that want one spot share it."""
+    wishes = {place: fmean([each.x for side in place.near[sides] for each in side] or [place.x]) for place in row}
+    row.sort(key=wishes.__getitem__)
     for place in row:
         place.x = 0
     for sign in (1, -1):
         edge = -math.inf
-        for place, wish in list(zip(row, wishes, strict=True))[::sign]:
-            edge = max(sign * wish, edge + place.half)
+        for place in row[::sign]:
+            edge = max(sign * wishes[place], edge + place.half)
             place.x += sign * edge / 2
             edge += place.half + _APART
-
-
-def _mean(values: Sequence[float], default: float) -> float:
-    return sum(values) / len(values) if values else default
 
 
 def _svg(drawing: Drawing, text: str) -> str:
@@ -200,7 +193,8 @@ def _svg(drawing: Drawing, text: str) -> str:
     places = [place for row in rows for place in row]
     left, right = min(place.x - place.half for place in places) - 2, max(place.x + place.half for place in places) + 2
     width, height = right - left, places[-1].y + 17
-    parts = [part for arrow, line in lines.items() for part in _line(line, _opposite(arrow) in drawing.arrows)]
+    arrows = set(drawing.arrows)
+    parts = [part for arrow, line in lines.items() for part in _line(line, _opposite(arrow) in arrows)]
     parts += [part for place in places for part in _box(place)]
     return (
         f'<svg role="img" aria-label="{text}" width="{width:.0f}" height="{height:.0f}" style="{_STYLE}" '

@@ -2,6 +2,7 @@ from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import connected
+from tests.browser.looks import misfits_of
 from tests.browser.notebook_page import NotebookPage
 
 PARTS = """
@@ -23,9 +24,10 @@ builder.set_entry_point(writer)
 autogen.GraphFlow([writer, reviewer, checker, editor], builder.build(), max_turns=9)
 """
 TURNS = 'autogen.RoundRobinGroupChat([agent("poet"), agent("judge"), agent("printer")])'
-CHOSEN = (
-    'autogen.SelectorGroupChat(list(map(agent, ["planner", "coder", "tester", "writer", "critic"])), ScriptedModel([]))'
-)
+CHOSEN = """
+names = ["planner", "coder", "tester", "writer", "critic"]
+autogen.SelectorGroupChat(list(map(agent, names)), ScriptedModel([]))
+"""
 SWARM = """
 model = autogen.OpenAIChatCompletionClient(model="fake-model")
 desk = autogen.AssistantAgent("desk", model_client=model, handoffs=["refunds", "customer"])
@@ -38,13 +40,29 @@ team
 ASK = {"id": "call 1", "type": "function", "function": {"name": "transfer_to_customer", "arguments": "{}"}}
 
 
-def test_teams_are_drawn_in_both_themes(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    fake.add({"tool_calls": [ASK]}, "DONE")
+def test_teams_are_drawn_and_a_swarm_asks_a_person(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    fake.add({"tool_calls": [ASK]}, "Found. DONE")
     notebook.create(connected(fake), PARTS, GRAPH, TURNS, CHOSEN, SWARM, 'await team.run(task="My bag is lost.")')
     notebook.run_all()
-    field = notebook.field(6)
-    expect(field).to_be_visible()
+    expect(notebook.button(6, "Send")).to_be_visible()
+    colours = set()
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
         for cell, name in enumerate(("graph", "turns", "chosen", "swarm", "question"), 2):
             notebook.screenshot(f"team-{name}-{theme}", cell)
+        label = notebook.output(2).get_by_text("writer", exact=True)
+        colours.add(label.evaluate("label => getComputedStyle(label).fill"))
+    drawings = [notebook.output(cell).get_by_role("img") for cell in range(2, 6)]
+
+    assert len(colours) == 2
+    assert fake.requests[0].body["tools"]
+    for cell, drawing in enumerate(drawings, 2):
+        expect(drawing).to_be_visible()
+        assert misfits_of(notebook, cell) == []
+    # MathJax has typeset no condition.
+    expect(drawings[0]).to_contain_text('"$x$" in message.to_text()')
+    notebook.fill(6, "It is red.")
+    notebook.click(6, "Send")
+    notebook.await_idle()
+    expect(notebook.output(6)).to_contain_text("Found. DONE")
+    notebook.screenshot("team-answered", 6)

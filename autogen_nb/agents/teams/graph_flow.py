@@ -232,7 +232,7 @@ class GraphFlow(BaseGroupChat):
         for edge, function in zip(self._edges, self._functions, strict=True):
             condition = function_label(function) if function else edge.text and f'"{edge.text}"'
             waits = edge.needs_all and groups[edge.target, edge.group] > 1
-            label = ", ".join(filter(None, (condition, "all" if waits else "")))
+            label = ", ".join(filter(None, (condition, "and" if waits else "")))
             arrows.append(Arrow(Node(edge.source), Node(edge.target), label))
         return Drawing([START, *map(Node, starts), *self._nodes()], arrows)
 
