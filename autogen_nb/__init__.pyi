@@ -84,8 +84,11 @@ from .agents.teams.society_of_mind import SocietyOfMindAgent as SocietyOfMindAge
 from .agents.teams.swarm import Swarm as Swarm
 from .agents.teams.team_chats import BaseGroupChat as BaseGroupChat
 from .agents.teams.team_chats import RoundRobinGroupChat as RoundRobinGroupChat
+from .agents.teams.team_messages import AgentEvent as AgentEvent
 from .agents.teams.team_messages import BaseAgentEvent as BaseAgentEvent
 from .agents.teams.team_messages import BaseChatMessage as BaseChatMessage
+from .agents.teams.team_messages import BaseMessage as BaseMessage
+from .agents.teams.team_messages import ChatMessage as ChatMessage
 from .agents.teams.team_messages import CodeExecutionEvent as CodeExecutionEvent
 from .agents.teams.team_messages import CodeGenerationEvent as CodeGenerationEvent
 from .agents.teams.team_messages import HandoffMessage as HandoffMessage
@@ -103,11 +106,13 @@ from .agents.teams.team_messages import ToolCallExecutionEvent as ToolCallExecut
 from .agents.teams.team_messages import ToolCallRequestEvent as ToolCallRequestEvent
 from .agents.teams.team_messages import ToolCallSummaryMessage as ToolCallSummaryMessage
 from .agents.teams.team_messages import UserInputRequestedEvent as UserInputRequestedEvent
+from .agents.teams.termination_conditions import AndTerminationCondition as AndTerminationCondition
 from .agents.teams.termination_conditions import ExternalTermination as ExternalTermination
 from .agents.teams.termination_conditions import FunctionalTermination as FunctionalTermination
 from .agents.teams.termination_conditions import FunctionCallTermination as FunctionCallTermination
 from .agents.teams.termination_conditions import HandoffTermination as HandoffTermination
 from .agents.teams.termination_conditions import MaxMessageTermination as MaxMessageTermination
+from .agents.teams.termination_conditions import OrTerminationCondition as OrTerminationCondition
 from .agents.teams.termination_conditions import SourceMatchTermination as SourceMatchTermination
 from .agents.teams.termination_conditions import StopMessageTermination as StopMessageTermination
 from .agents.teams.termination_conditions import TerminationCondition as TerminationCondition
@@ -147,15 +152,21 @@ from .executors.jupyter_code_executor import LocalJupyterServer as LocalJupyterS
 from .many.dask_map import map as map  # noqa: A004 - nothing here uses the built-in one
 from .messages import CodeBlock as CodeBlock
 from .models.client_types import AssistantMessage as AssistantMessage
+from .models.client_types import ComponentModel as ComponentModel
 from .models.client_types import CreateResult as CreateResult
+from .models.client_types import FunctionCall as FunctionCall
 from .models.client_types import FunctionExecutionResult as FunctionExecutionResult
 from .models.client_types import FunctionExecutionResultMessage as FunctionExecutionResultMessage
 from .models.client_types import Image as Image
+from .models.client_types import LLMMessage as LLMMessage
 from .models.client_types import MemoryContent as MemoryContent
 from .models.client_types import MemoryMimeType as MemoryMimeType
+from .models.client_types import ModelFamily as ModelFamily
+from .models.client_types import ModelInfo as ModelInfo
 from .models.client_types import RequestUsage as RequestUsage
 from .models.client_types import SystemMessage as SystemMessage
 from .models.client_types import UserMessage as UserMessage
+from .models.component import Component as Component
 from .models.config.config_list import config_list_from_dotenv as config_list_from_dotenv
 from .models.config.config_list import config_list_from_json as config_list_from_json
 from .models.config.config_list import config_list_from_models as config_list_from_models

@@ -1,4 +1,8 @@
-"""Re-exports under module names of AutoGen 0.2 and AG2, such as `autogen_nb.agentchat`; and `install_as_autogen`."""
+"""Re-exports under the module names of AutoGen 0.2 and AG2, such as `autogen_nb.agentchat`; and `install_as_autogen`.
+
+AgentChat's modules are modules of this package, with the names that they have in ``autogen_agentchat``,
+``autogen_core`` and ``autogen_ext``.
+"""
 
 import importlib
 import sys
@@ -8,7 +12,7 @@ from typing import Any, NoReturn, cast
 
 from autogen_nb.errors import ConfigError
 
-_NAME = "autogen"
+_NAMES = ("autogen", "autogen_agentchat", "autogen_core", "autogen_ext")
 _PACKAGE = __name__.partition(".")[0]
 _CONTRIB = "agentchat.contrib"
 
@@ -60,6 +64,8 @@ _EXPORTS = {
     ".society_of_mind_agent": "agents.society_of_mind_agent:SocietyOfMindAgent",
     "cache": ":Cache,AbstractCache=Cache",
     "cache.cache": ":Cache",
+    "code_executor": ":Alias,CodeBlock,CodeExecutor,CodeResult,FunctionWithRequirements,ImportFromModule,"
+    "with_requirements",
     "code_utils": "core.text.fenced_code:CODE_BLOCK_PATTERN,UNKNOWN,content_str,extract_code,infer_lang "
     "executors.execute_code:DEFAULT_TIMEOUT,create_virtual_env,execute_code",
     "exception_utils": (
@@ -130,6 +136,7 @@ _MISSING = {
         "agentchat:AgentDescriptionGuard,AgentEligibilityPolicy,SelectionContext"
     ),
     "iterate over the events of run_group_chat(...)": "agentchat:a_run_group_chat_iter,run_group_chat_iter",
+    "give plain functions to an agent as functions=[...]": "interop:Interoperability",
     "give LLMConfig a dict for each model": "llm_config:LLMConfigEntry oai:OpenAILLMConfigEntry",
     "use register_function to give the agent a function tool that fetches a page": ".web_surfer:WebSurferAgent",
     "create the agents yourself and put them into a GroupChat": ".agent_builder:AgentBuilder",
@@ -208,11 +215,11 @@ class _AliasFinder:
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         del path, target
         # A subclass of importlib.abc.Loader would need no cast, but importlib.abc loads large modules.
-        return ModuleSpec(fullname, cast("Any", self)) if fullname.partition(".")[0] == _NAME else None
+        return ModuleSpec(fullname, cast("Any", self)) if fullname.partition(".")[0] in _NAMES else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         try:
-            module = importlib.import_module(_PACKAGE + spec.name.removeprefix(_NAME))
+            module = importlib.import_module(".".join((_PACKAGE, *spec.name.split(".")[1:])))
         except ModuleNotFoundError as error:
             if error.name is None or not error.name.startswith(_PACKAGE):
                 raise
@@ -227,15 +234,18 @@ class _AliasFinder:
 
 
 def install_as_autogen() -> None:
-    """Makes ``import autogen`` import this package and its submodules, in the current process.
+    """Makes imports of AutoGen's packages import this package and its submodules, in the current process.
+
+    The packages are ``autogen`` (AutoGen 0.2 and AG2), and ``autogen_agentchat``, ``autogen_core`` and ``autogen_ext``
+    of AgentChat.
 
     Raises
     ------
     ConfigError
-        If another ``autogen`` is already imported.
+        If another package of these names is already imported.
     """
-    package = sys.modules[_PACKAGE]
-    if sys.modules.get(_NAME, package) is not package:
-        raise ConfigError("another autogen is already imported; restart Python and call install_as_autogen() first")
+    for name in _NAMES:
+        if sys.modules.get(name, package := sys.modules[_PACKAGE]) is not package:
+            raise ConfigError(f"another {name} is already imported; restart Python and call install_as_autogen() first")
     if not any(isinstance(finder, _AliasFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _AliasFinder())

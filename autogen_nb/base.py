@@ -1,10 +1,25 @@
-"""Results, handoffs and the base class of termination conditions, under AgentChat's module name."""
+"""What AgentChat's agents and teams have in common, under its module name."""
 
 from autogen_nb import (
+    AndTerminationCondition,
     Handoff,
+    OrTerminationCondition,
     Response,
     TaskResult,
     TerminationCondition,
 )
+from autogen_nb import BaseGroupChat as Team
+from autogen_nb.agents.teams.solo_agent import SoloAgent as ChatAgent
+from autogen_nb.agents.teams.task_runner import TaskRunner
 
-__all__ = ["Handoff", "Response", "TaskResult", "TerminationCondition"]
+__all__ = [
+    "AndTerminationCondition",
+    "ChatAgent",
+    "Handoff",
+    "OrTerminationCondition",
+    "Response",
+    "TaskResult",
+    "TaskRunner",
+    "Team",
+    "TerminationCondition",
+]

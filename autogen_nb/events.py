@@ -249,13 +249,14 @@ class FunctionsAsked:
 class FunctionsReturned:
     """The results as text, in the order of the calls.
 
-    A failure begins with "Error: ", or its index is in `failed`. `inner` holds the messages of runs inside the calls.
-    `state` is the JSON of the group's context variables, if the functions changed them.
+    A failure begins with "Error: ", or its index is in `failed`. `inner` holds the messages of runs inside the calls,
+    and without a content, their events. `state` is the JSON of the group's context variables, if the functions changed
+    them.
     """
 
     contents: tuple[str, ...]
     failed: tuple[int, ...] = ()
-    inner: tuple[Message, ...] = ()
+    inner: tuple[Said, ...] = ()
     state: str = ""
 
     def has_failed(self, index: int) -> bool:
@@ -352,7 +353,7 @@ class Returned:
     kind: Kind = "text"
     target: str = ""
     usage: Usage | None = None
-    transcript: tuple[Message, ...] = ()
+    transcript: tuple[Said, ...] = ()
     state: str = ""
 
     @property

@@ -1,5 +1,27 @@
 """Teams, under AgentChat's module name."""
 
-from autogen_nb import BaseGroupChat, RoundRobinGroupChat, SelectorGroupChat
+from autogen_nb import (
+    BaseGroupChat,
+    DiGraph,
+    DiGraphBuilder,
+    DiGraphEdge,
+    DiGraphNode,
+    GraphFlow,
+    MagenticOneGroupChat,
+    RoundRobinGroupChat,
+    SelectorGroupChat,
+    Swarm,
+)
 
-__all__ = ["BaseGroupChat", "RoundRobinGroupChat", "SelectorGroupChat"]
+__all__ = [
+    "BaseGroupChat",
+    "DiGraph",
+    "DiGraphBuilder",
+    "DiGraphEdge",
+    "DiGraphNode",
+    "GraphFlow",
+    "MagenticOneGroupChat",
+    "RoundRobinGroupChat",
+    "SelectorGroupChat",
+    "Swarm",
+]

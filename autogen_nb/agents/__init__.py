@@ -10,6 +10,10 @@ __getattr__, __all__ = lazy_export(
     "BaseChatAgent",
     "CodeExecutorAgent",
     "FunctionAgent",
+    "SocietyOfMindAgent",
+    "PerSourceFilter",
+    "MessageFilterConfig",
+    "MessageFilterAgent",
     "UserProxyAgent",
     "ConversableAgent",
 )

@@ -5,4 +5,8 @@ from autogen_nb import BaseChatAgent as BaseChatAgent
 from autogen_nb import CodeExecutorAgent as CodeExecutorAgent
 from autogen_nb import ConversableAgent as ConversableAgent
 from autogen_nb import FunctionAgent as FunctionAgent
+from autogen_nb import MessageFilterAgent as MessageFilterAgent
+from autogen_nb import MessageFilterConfig as MessageFilterConfig
+from autogen_nb import PerSourceFilter as PerSourceFilter
+from autogen_nb import SocietyOfMindAgent as SocietyOfMindAgent
 from autogen_nb import UserProxyAgent as UserProxyAgent

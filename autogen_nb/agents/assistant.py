@@ -132,8 +132,19 @@ class AssistantAgent(ConversableAgent):
             update_agent_state_before_reply=update_agent_state_before_reply,
         )
         self.streams, self.metadata = model_client_stream, metadata or {}
-        if model_client is not None:
+        if any(each is not None for each in (model_client, model_context, memory)):
             self._configure_context(model_context, memory or ())
+        if tools is not None or handoffs:
+            self._add_tools(tools, handoffs)
+        summary = partial(_summary, tool_call_summary_format, tool_call_summary_formatter)
+        self.workbenches = workbench if isinstance(workbench, Sequence) else [] if workbench is None else [workbench]
+        self.output_type, self.output_format = output_content_type, output_content_type_format
+        is_typed = output_content_type is not None
+        reflects = is_typed if reflect_on_tool_use is None else reflect_on_tool_use
+        kind: Kind = "structured" if is_typed else "text"
+        self._think = Think(rounds, reflects, summary, self.handoff_targets, kind, bool(memory))
+
+    def _add_tools(self, tools: Any, handoffs: "Sequence[Handoff | str] | None") -> None:
         handovers = read_handoffs(handoffs)
         all_tools = read_tools([*read_tools(tools), *(handoff.tool for handoff in handovers)])
         if all_tools and self.model is None:
@@ -142,13 +153,6 @@ class AssistantAgent(ConversableAgent):
             self.define("tool", dict(tool.schema))
             self.function_map[tool.name] = tool.as_function()
         self.handoff_targets = {handoff.tool.name: handoff.target for handoff in handovers}
-        summary = partial(_summary, tool_call_summary_format, tool_call_summary_formatter)
-        self.workbenches = workbench if isinstance(workbench, Sequence) else [] if workbench is None else [workbench]
-        self.output_type, self.output_format = output_content_type, output_content_type_format
-        is_typed = output_content_type is not None
-        reflects = is_typed if reflect_on_tool_use is None else reflect_on_tool_use
-        kind: Kind = "structured" if is_typed else "text"
-        self._think = Think(rounds, reflects, summary, self.handoff_targets, kind, bool(memory))
 
     def _configure_context(self, context: "ChatCompletionContext | None", memory: "Sequence[Memory]") -> None:
         from autogen_nb.agents.teams.model_contexts import ChatCompletionContext, UnboundedChatCompletionContext

@@ -123,7 +123,9 @@ class ConversableAgent(Participant, SoloAgent):
         MessageHistory.__init__(self, limit, chat_messages)
         MessageHooks.__init__(self)
         ToolUser.__init__(self, function_map)
-        GroupMember.__init__(self, context_variables, update_agent_state_before_reply, handoffs)
+        group_settings = context_variables, handoffs, update_agent_state_before_reply
+        if group_settings != (None, None, None):
+            GroupMember.__init__(self, *group_settings)
         UsageTracker.__init__(self)
         SoloAgent.__init__(self)
         lines = [system_message] if isinstance(system_message, str) else system_message or []
@@ -149,7 +151,8 @@ class ConversableAgent(Participant, SoloAgent):
         ReplyFunctions.__init__(self, runs_code=self.code is not None)
         if self.state_updates:
             self.register_once(before_reply)
-        self.add_functions(functions)
+        if functions:
+            self.add_functions(functions)
         if self.code is not None and self.code.release is not None:
             # If the cell that created the agent runs again, the old agent's kernel must stop.
             weakref.finalize(self, self.code.release).atexit = False

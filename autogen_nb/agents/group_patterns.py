@@ -154,7 +154,7 @@ class _Group:
     def finish(self, result: ChatResult) -> ChatResult:
         """Dissolves the group; returns the result without the name of the stand-in for a user."""
         for agent in self._group.agents:
-            agent.group_state = None
+            agent.leave_group()
         for message in result.chat_history:
             if message.get("name") == _USER:
                 del message["name"]

@@ -135,6 +135,30 @@ class FunctionExecutionResultMessage(BaseModel):
 LLMMessage: TypeAlias = SystemMessage | UserMessage | AssistantMessage | FunctionExecutionResultMessage
 
 
+ModelInfo: TypeAlias = dict[str, Any]
+"""A model's capabilities: vision, function_calling, json_output, structured_output, family."""
+
+
+class ModelFamily:
+    """Names of families of models, for `ModelInfo`."""
+
+    GPT_5, GPT_41, GPT_4O, GPT_4, GPT_35 = "gpt-5", "gpt-41", "gpt-4o", "gpt-4", "gpt-35"
+    O1, O3, O4 = "o1", "o3", "o4"
+    R1, UNKNOWN, ANY = "r1", "unknown", "any"
+
+
+class ComponentModel(BaseModel):
+    """An object as data: the class `provider` and the arguments `config` of its constructor."""
+
+    provider: str
+    component_type: str | None = None
+    version: int | None = 1
+    component_version: int | None = 1
+    description: str | None = None
+    label: str | None = None
+    config: dict[str, Any]
+
+
 class CreateResult(BaseModel):
     """A model's reply: text or calls; `thought` is the reasoning before the text, or the text beside the calls.
 

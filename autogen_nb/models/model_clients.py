@@ -17,6 +17,7 @@ from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError, ModelError
 from autogen_nb.messages import Completion, Reasoning, Usage
 from autogen_nb.models.client_types import CreateResult, FunctionCall, LLMMessage, RequestUsage, on_the_wire
+from autogen_nb.models.component import Component
 from autogen_nb.models.config.model_selection import entry_model
 from autogen_nb.models.remote.remote_model import RemoteModel
 from autogen_nb.models.request_size import of_request
@@ -30,7 +31,7 @@ _PER_TOKEN = 4
 _FAMILIES = tuple("gpt-6 gpt-5 gpt-4.1 gpt-4o gpt-45 gpt-4 gpt-35 o1 o3 o4 claude gemini llama".split())
 
 
-class ChatCompletionClient(ABC):
+class ChatCompletionClient(Component, ABC):
     """The base class of model clients; a subclass implements `model`."""
 
     def __init__(self, model_info: Mapping[str, Any] | None = None) -> None:
@@ -117,7 +118,7 @@ class ChatCompletionClient(ABC):
                 if not isinstance(part, Reasoning | Notice):
                     yield result_of(part) if isinstance(part, Completion) else part
 
-    async def close(self) -> None:  # noqa: B027 - not every client has connections
+    async def close(self) -> None:
         """Closes connections; the next request opens new ones."""
 
     @property
@@ -219,6 +220,10 @@ class StructuredModel(ModelWrapper):
     def __init__(self, client: Model, output_type: type[BaseModel]) -> None:
         super().__init__(client)
         self._output_type = output_type
+
+    @property
+    def identity(self) -> Any:
+        return [super().identity, self._output_type.model_json_schema()]
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         client, extra = self.inner, {"response_format": self._output_type}

@@ -1,5 +1,6 @@
 """Groups with handoffs: their logs, and what their users may get wrong."""
 
+import asyncio
 import json
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ from autogen_nb import (
 )
 from autogen_nb.errors import ConfigError
 from autogen_nb.event_json import from_json, to_json
-from autogen_nb.events import FunctionsReturned
+from autogen_nb.events import Event, FunctionsReturned, Said
 from autogen_nb.testing import FakeOpenAI, FakeReply
 
 
@@ -161,6 +162,20 @@ def test_a_person_chooses_the_next_speaker(monkeypatch: pytest.MonkeyPatch) -> N
 
     assert [message.get("name") for message in result.chat_history] == [None, "left", "right", "left"]
     assert (last.name, answers) == ("left", [])
+
+
+def test_an_async_run_yields_the_events_of_its_chat_then_its_fields() -> None:
+    async def run(server: FakeOpenAI) -> tuple[list[Event], Any, Any]:
+        response = await agent("one", server).a_run(agent("two", server), message="Hello.", max_turns=1)
+        found = [event async for event in response.events]
+        assert not hasattr(response, "_repr_html_")
+        return found, await response.summary, await response.last_speaker
+
+    with FakeOpenAI(["Hi."]) as server:
+        found, summary, last = asyncio.run(run(server))
+
+    assert [event.sender for event in found if isinstance(event, Said)] == ["one", "two"]
+    assert (summary, last) == ("Hi.", "two")
 
 
 def test_other_names_say_what_to_use() -> None:

@@ -6,6 +6,8 @@ the words in `MARKS` are compared. To record the programs of a folder, in an env
 lazy_loader and markdown-it-py::
 
     python -m tests.parity.recorded tests/parity/ag2
+
+The records are those of ``autogen==0.14.1``, and of ``autogen-agentchat`` and ``autogen-ext[openai]`` 0.7.5.
 """
 
 import asyncio
@@ -50,9 +52,29 @@ def like(record: Any, made: Any) -> Any:
     return made
 
 
-def calls(*each: tuple[str, str, Any]) -> dict[str, Any]:
+def calls(*each: tuple[str, str, Any], content: str | None = None) -> dict[str, Any]:
     """A model's reply that calls tools: an id, a name and arguments for each."""
-    return {"tool_calls": [{"id": id_, "name": name, "arguments": arguments} for id_, name, arguments in each]}
+    tool_calls = [{"id": id_, "name": name, "arguments": arguments} for id_, name, arguments in each]
+    return {"content": content, "tool_calls": tool_calls} if content else {"tool_calls": tool_calls}
+
+
+def told(result: Any) -> list[Any]:
+    """The messages of AgentChat: type, author, content, and the target and the context of a handoff."""
+    return [message(each) for each in result.messages]
+
+
+def message(message: Any) -> list[Any]:
+    content = [_part(part) for part in message.content] if isinstance(message.content, list) else message.content
+    entry = [type(message).__name__.partition("[")[0], message.source, _part(content)]
+    if hasattr(message, "target"):
+        entry += [message.target, [[type(each).__name__, _part(each)] for each in message.context]]
+    return entry
+
+
+def _part(part: Any) -> Any:
+    if hasattr(part, "arguments"):
+        return {"call": part.name, "arguments": json.loads(part.arguments)}
+    return part.model_dump(mode="json", exclude_none=True) if hasattr(part, "model_dump") else part
 
 
 def history(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -78,7 +100,8 @@ def _request(body: Any) -> dict[str, Any]:
         if message.get("role") == "assistant":
             message.pop("name", None)
     tools = sorted(tool["function"]["name"] for tool in body.get("tools", ()))
-    return {"messages": messages, "tools": tools}
+    kind = (body.get("response_format") or {}).get("type")
+    return {"messages": messages, "tools": tools, **({"format": kind} if kind else {})}
 
 
 def _play(path: Path) -> dict[str, Any]:

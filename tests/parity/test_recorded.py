@@ -1,4 +1,4 @@
-"""Programs for AG2, which make here what they make there."""
+"""Programs for AG2 and AgentChat, which make here what they make there."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.parity.recorded import like, played, programs, record_of
 
-FOLDERS = [Path(__file__).with_name("ag2")]
+FOLDERS = [Path(__file__).with_name("ag2"), Path(__file__).with_name("agentchat")]
 CASES = [(folder, name) for folder in FOLDERS for name in programs(folder)]
 
 

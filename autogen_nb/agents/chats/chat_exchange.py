@@ -8,7 +8,7 @@ from typing import Any
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.agents.chats.question_handler import STATEFUL, QuestionHandler, group_state
+from autogen_nb.agents.chats.question_handler import STATEFUL, QuestionHandler
 from autogen_nb.agents.parts.message_history import plain_message
 from autogen_nb.agents.parts.reply_functions import StepReply
 from autogen_nb.core.chats.group_flow import relayed_message
@@ -112,9 +112,9 @@ class ChatExchange:
                 self._payer.count_usage(event.completion)
 
     def _restore_group(self, event: Event) -> None:
-        state = group_state(self._agents.values())
-        if state is not None and isinstance(event, STATEFUL) and event.state:
-            state.load(event.state)
+        states = [agent.group_state for agent in self._agents.values() if agent.group_state is not None]
+        if states and isinstance(event, STATEFUL) and event.state:
+            states[0].load(event.state)
 
     def _save_reply_counts(self) -> None:
         for first, second in permutations(self._agents.values(), 2):

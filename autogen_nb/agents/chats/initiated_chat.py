@@ -152,7 +152,8 @@ class TwoAgentChat(QuestionHandler):
             state=state,
             summarise="ask" if asks else "no",
         )
-        return ChatExchange(agents, flow, self, state=state, log=self.log, waits=self._waits, offsets=self._offsets)
+        handler = self if self.group_state is None else self.answer_in_group
+        return ChatExchange(agents, flow, handler, state=state, log=self.log, waits=self._waits, offsets=self._offsets)
 
     def result(self) -> ChatResult:
         history = [dict(message) for message in self.initiator.chat_messages.get(self.recipient, [])]

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, assert_never, cast
@@ -12,14 +12,13 @@ from autogen_nb.agents.chats import call_context, participant
 from autogen_nb.agents.chats.call_context import UserCodeCall
 from autogen_nb.agents.chats.model_questions import ask_model, model_request
 from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.agents.handoffs.group_member import GroupState
 from autogen_nb.agents.parts import code_execution, tool_use
 from autogen_nb.agents.parts.agent_config import stop_unreachable_kernels
 from autogen_nb.agents.parts.message_history import plain_message
 from autogen_nb.agents.parts.message_hooks import ALL
 from autogen_nb.agents.parts.output_limits import ShownSize
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
-from autogen_nb.core.ports import Model, ModelRequest
+from autogen_nb.core.ports import Model
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import Message
 from autogen_nb.outputs import Stream
@@ -45,8 +44,9 @@ class QuestionHandler:
         self._offsets: Mapping[str, int] = offsets or {}
         self._silent = silent
         self._shown = ShownSize()
-        self._group_state = group_state(agents.values())
-        self._known_state = "" if self._group_state is None else self._group_state.to_json()
+        states = [agent.group_state for agent in agents.values() if agent.group_state is not None]
+        self.group_state = states[0] if states else None
+        self._known_state = "" if self.group_state is None else self.group_state.to_json()
         # Subclasses add the other calls.
         self._calls: dict[events.Callback, Callable[[events.Called], events.Answer | Awaitable[events.Answer]]] = {
             "is_termination_msg": self._is_termination,
@@ -57,22 +57,21 @@ class QuestionHandler:
             "message hooks": self._hook_messages,
         }
 
-    def __call__(self, question: events.Question) -> OnCaller | OnEngine:
-        answerer = self._answerer(question)
-        if self._group_state is None or isinstance(answerer, OnEngine):
-            return answerer
-        return OnCaller(lambda: then(answerer.call(), self._with_state))
+    def answer_in_group(self, question: events.Question) -> OnCaller | OnEngine:
+        """Answers a question in a group whose agents share a state."""
+        answerer = self(question)
+        return answerer if isinstance(answerer, OnEngine) else OnCaller(lambda: then(answerer.call(), self._with_state))
 
     def _with_state(self, answer: events.Answer) -> events.Answer:
         """The answer of the user's code, with the group's state if the code changed it."""
-        assert self._group_state is not None
-        state = self._group_state.to_json()
+        assert self.group_state is not None
+        state = self.group_state.to_json()
         if state == self._known_state or not isinstance(answer, STATEFUL):
             return answer
         self._known_state = state
         return replace(answer, state=state)
 
-    def _answerer(self, question: events.Question) -> OnCaller | OnEngine:  # noqa: C901  # one case for each question
+    def __call__(self, question: events.Question) -> OnCaller | OnEngine:  # noqa: C901  # one case for each question
         match question:
             case events.ModelAsked():
                 return self._model(question)
@@ -111,11 +110,11 @@ class QuestionHandler:
         agent = self._agents[question.agent]
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
-        messages = agent.before_request(self._messages_for(question))
-        return self._request(agent, model_request(agent, messages, calls=question.calls == "some"))
-
-    def _request(self, agent: Participant, request: ModelRequest) -> OnEngine:
-        return OnEngine(partial(ask_model, self._wrap(cast("Model", agent.model)), request, agent.name))
+        messages = self._messages_for(question)
+        if agent.group_state is not None or agent.message_updates:
+            messages = agent.before_request(messages)
+        request = model_request(agent, messages, calls=question.calls == "some")
+        return OnEngine(partial(ask_model, self._wrap(agent.model), request, agent.name))
 
     def _messages_for(self, question: events.ModelAsked | events.Called) -> Sequence[Mapping[str, Any]]:
         agent, peer = self._pair(question.agent, question.peer)
@@ -240,10 +239,6 @@ class QuestionHandler:
         uses_async = self._waits == "async" and agent.overrides(f"a_{name}")
         method: Callable[..., Any] = getattr(agent, f"a_{name}" if uses_async else name)
         return method
-
-
-def group_state(agents: Iterable[Participant]) -> GroupState | None:
-    return next((agent.group_state for agent in agents if agent.group_state is not None), None)
 
 
 def _passed_messages(_: Any, call: UserCodeCall) -> events.Returned:

@@ -55,5 +55,11 @@ class AsyncRunResponse:
             yield event
         self._response.result = self._response.finish(self._response.chat.result())
 
-    async def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:
+        # Front ends look for methods such as `_repr_html_`, and would not await them.
+        if name not in ("context_variables", "cost", "last_speaker", "messages", "summary"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return self._field(name)
+
+    async def _field(self, name: str) -> Any:
         return getattr(self._response, name)

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from autogen_nb.agents.handoffs.conditions import Handoffs, OnCondition, OnContextCondition
 from autogen_nb.agents.handoffs.context import ContextStr
 from autogen_nb.agents.handoffs.targets import PLAIN_TARGETS, ReplyResult, TransitionTarget
 from autogen_nb.agents.parts.context_variables import ContextVariables
-from autogen_nb.agents.parts.tool_use import Style, ToolUser
+from autogen_nb.agents.parts.tool_use import ToolUser
 from autogen_nb.run import then
 
 Messages = Sequence[Mapping[str, Any]]
@@ -90,14 +91,26 @@ class GroupMember(ToolUser):
     """An agent's handoffs and context variables, with AG2's names."""
 
     group_state: GroupState | None = None
+    message_updates: Sequence[UpdateSystemMessage] = ()
+    state_updates: Sequence[Callable[..., Any]] = ()
     update_system_message: Callable[[str], None]
 
-    def __init__(self, variables: ContextVariables | None, state_updates: Any, handoffs: Handoffs | None) -> None:
-        self.handoffs = handoffs or Handoffs()
-        self.context_variables = ContextVariables() if variables is None else variables
-        updates = state_updates if isinstance(state_updates, list | tuple) else [state_updates]
+    def __init__(self, variables: ContextVariables | None, handoffs: Handoffs | None, updates: Any) -> None:
+        if variables is not None:
+            self.context_variables = variables
+        if handoffs is not None:
+            self.handoffs = handoffs
+        updates = updates if isinstance(updates, list | tuple) else [updates]
         self.message_updates = [update for update in updates if isinstance(update, UpdateSystemMessage)]
         self.state_updates = [update for update in updates if callable(update)]
+
+    @cached_property
+    def handoffs(self) -> Handoffs:
+        return Handoffs()
+
+    @cached_property
+    def context_variables(self) -> ContextVariables:
+        return ContextVariables()
 
     def register_handoff(self, condition: OnContextCondition | OnCondition) -> None:
         self.handoffs.add(condition)
@@ -106,24 +119,23 @@ class GroupMember(ToolUser):
         self.handoffs.add_many(conditions)
 
     def before_request(self, messages: Messages) -> Messages:
-        """Updates the system message; returns the messages that the agent's model sees."""
+        """Updates the system message and the offered handoffs; returns the messages that the agent's model sees."""
         for update in self.message_updates:
             self.update_system_message(update.text(self, messages))
-        if self.group_state is None or not self.group_state.hidden:
+        if self.group_state is None:
             return messages
-        return list(_without_calls(messages, self.group_state.hidden))
-
-    def api_definitions(self, style: Style) -> list[dict[str, Any]]:
-        """The definitions in the form of OpenAI's API, with the handoffs that are available."""
-        definitions, variables = super().api_definitions(style), self.context_variables
-        if style == "function" or self.group_state is None:
-            return definitions
         for name, handoff in self.group_state.transfers.get(self.name, {}).items():
-            if handoff.available is None or handoff.available.evaluate(variables):
-                function = {"name": name, "description": handoff.condition.text(variables)}
+            self.definitions["tool"].pop(name, None)
+            if handoff.available is None or handoff.available.evaluate(self.context_variables):
                 parameters = {"type": "object", "properties": {}, "required": []}
-                definitions.append({"type": "function", "function": function | {"parameters": parameters}})
-        return definitions
+                text = handoff.condition.text(self.context_variables)
+                self.define("tool", {"name": name, "description": text, "parameters": parameters})
+        return list(_without_calls(messages, self.group_state.hidden)) if self.group_state.hidden else messages
+
+    def leave_group(self) -> None:
+        for name in self.group_state.transfers.get(self.name, {}) if self.group_state else ():
+            self.definitions["tool"].pop(name, None)
+        self.group_state = None
 
 
 def before_reply(agent: GroupMember, messages: Any, sender: Any, config: Any) -> tuple[bool, str | None]:

@@ -9,7 +9,7 @@ from autogen_nb.agents.parts import tool_schema
 from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
-from autogen_nb.messages import Message
+from autogen_nb.events import Said
 from autogen_nb.run import Waits, settle, then
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,7 +25,7 @@ class RunText(str):
     """The text of a run inside a call, with the run's messages as `inner`."""
 
     __slots__ = ("inner",)
-    inner: tuple[Message, ...]
+    inner: tuple[Said, ...]
 
 
 @dataclass(frozen=True, slots=True)

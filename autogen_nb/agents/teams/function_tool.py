@@ -156,5 +156,11 @@ def read_tools(setting: Any) -> list[BaseTool[Any, Any]]:
     return tools
 
 
-def read_handoffs(setting: Sequence[Handoff | str] | None) -> list[Handoff]:
-    return [Handoff(handoff) if isinstance(handoff, str) else handoff for handoff in setting or ()]
+def read_handoffs(setting: Sequence[Handoff | str | Mapping[str, str]] | None) -> list[Handoff]:
+    return [_read_handoff(each) for each in setting or ()]
+
+
+def _read_handoff(setting: Handoff | str | Mapping[str, str]) -> Handoff:
+    if isinstance(setting, Mapping):
+        return Handoff(**setting)
+    return Handoff(setting) if isinstance(setting, str) else setting

@@ -200,7 +200,8 @@ class GraphFlow(BaseGroupChat):
         The graph, of which each node is a member of the team.
     """
 
-    def __init__(self, participants: Sequence[Any], graph: DiGraph, **settings: Any) -> None:
+    def __init__(self, participants: Sequence[Any], graph: DiGraph | Mapping[str, Any], **settings: Any) -> None:
+        graph = DiGraph.model_validate(graph)
         graph.graph_validate()
         names = {each.name for each in participants}
         if strangers := Counter(graph.nodes.keys()) - Counter(names):

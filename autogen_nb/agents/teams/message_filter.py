@@ -40,7 +40,7 @@ class MessageFilterAgent(BaseChatAgent):
     def __init__(self, name: str, wrapped_agent: Any, filter: MessageFilterConfig) -> None:  # noqa: A002 - AgentChat's name
         super().__init__(name, f"{wrapped_agent.description} (with message filtering)")
         self._agent = wrapped_agent
-        self._filter = filter
+        self._filter = MessageFilterConfig.model_validate(filter)
 
     async def on_messages(
         self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken | None = None

@@ -20,12 +20,13 @@ from autogen_nb.models.client_types import (
     from_the_wire,
     on_the_wire,
 )
+from autogen_nb.models.component import Component
 from autogen_nb.models.model_clients import ChatCompletionClient
 
 _MESSAGES: TypeAdapter[list[LLMMessage]] = TypeAdapter(list[LLMMessage])
 
 
-class ChatCompletionContext(ABC):
+class ChatCompletionContext(Component, ABC):
     """The base class of model contexts; a subclass defines an async `get_messages`.
 
     Parameters

@@ -195,7 +195,7 @@ class RunFollower:
             if message.context is None:
                 self._turn.draft.append(message.to_dict())
             else:
-                yield _kept(message)
+                yield team_messages.load_message(message.context)
 
     def _code_event(self, statement: Said) -> BaseMessage:
         name, text, turn = statement.sender, statement.message.text, self._turn
@@ -308,8 +308,8 @@ class RunFollower:
         return [called, FunctionExecutionResultMessage(content=results)]
 
 
-def _kept(message: Message) -> BaseMessage:
-    return team_messages.load_message(message.context or {})
+def _kept(said: Said) -> BaseMessage:
+    return team_messages.load_message(said.message.context or {})
 
 
 def _usage(usage: Usage | None) -> RequestUsage | None:

@@ -144,6 +144,16 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         if self._condition is not None:
             await self._condition.reset()
 
+    async def pause(self) -> None:
+        """Calls `on_pause` of each member, which decides what a pause means; the run itself goes on."""
+        for member in self._members.values():
+            await member.on_pause(CancellationToken())
+
+    async def resume(self) -> None:
+        """Calls `on_resume` of each member."""
+        for member in self._members.values():
+            await member.on_resume(CancellationToken())
+
     async def save_state(self) -> Mapping[str, Any]:
         """The state of the team and its members, as JSON-ready values."""
         return {

@@ -9,6 +9,7 @@ from autogen_nb.core.chats.team_replies import Respond
 from autogen_nb.errors import SessionError
 from autogen_nb.events import Returned
 from autogen_nb.messages import Completion
+from autogen_nb.models.component import Component
 from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from autogen_nb.agents.teams.workbenches import Workbench
 
 
-class TeamMember(Agent):
+class TeamMember(Component, Agent):
     """An agent that can be in a team; a model that selects speakers reads the `description`.
 
     `context` is the conversation for the agent's model, in the form of OpenAI's API. A `model_context` shares this
@@ -51,6 +52,12 @@ class TeamMember(Agent):
 
     def count_usage(self, reply: Completion) -> None:
         """Adds a reply of the agent's model to the agent's usage; by default does nothing."""
+
+    async def on_pause(self, cancellation_token: CancellationToken | None = None) -> None:
+        """Is called when the team pauses; by default does nothing."""
+
+    async def on_resume(self, cancellation_token: CancellationToken | None = None) -> None:
+        """Is called when the team goes on; by default does nothing."""
 
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
         """Forgets the conversations in teams."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, SerializeAsAny, computed_field
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError, SessionError
-from autogen_nb.events import Kind
+from autogen_nb.events import Kind, Said
 from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.models.client_types import (
@@ -233,6 +233,9 @@ class ThoughtEvent(BaseAgentEvent):
     type: Literal["ThoughtEvent"] = "ThoughtEvent"
 
 
+AgentEvent = BaseAgentEvent
+ChatMessage = BaseChatMessage
+
 _SHOWN = 200
 """For a `TaskResult`, a notebook shows at most this many characters of its last message."""
 
@@ -297,9 +300,16 @@ def flow_message(message: BaseChatMessage) -> Message:
     return Message(parts_of(message.to_model_message().content))
 
 
-def kept_messages(messages: Sequence[BaseMessage]) -> tuple[Message, ...]:
-    """The messages in AgentChat's form, for an event."""
-    return tuple(Message(context=dict(message.dump())) for message in messages)
+def kept_messages(messages: Sequence[BaseMessage]) -> tuple[Said, ...]:
+    """The messages in AgentChat's form, as the `context` of each; events of agents have no content."""
+    return tuple(map(_kept, messages))
+
+
+def _kept(message: BaseMessage) -> Said:
+    dumped = dict(message.dump())
+    if isinstance(message, BaseChatMessage):
+        return Said(message.source, "", Message(message.to_text(), context=dumped), kind=message.kind)
+    return Said(message.source, "", Message(context=dumped))
 
 
 def message_content(message: Message) -> str | list[str | Image]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, TypeAlias, cast
 
 from autogen_nb import run
-from autogen_nb.agents.chats.model_questions import model_request
+from autogen_nb.agents.chats.model_questions import ask_model, model_request
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.agent import call_user_code
@@ -16,6 +16,7 @@ from autogen_nb.agents.teams.run_follower import RunFollower
 from autogen_nb.agents.teams.termination_conditions import JudgedConditions
 from autogen_nb.agents.teams.workbenches import offer_tools
 from autogen_nb.core.people import Human
+from autogen_nb.core.ports import Model
 from autogen_nb.events import (
     Answer,
     ApprovalAsked,
@@ -77,7 +78,8 @@ class TeamQuestionHandler(QuestionHandler):
             messages = self._messages_for(question)
             if context is not None:
                 messages = await context.view(messages[len(member.context) :])
-            return self._request(agent, model_request(agent, messages, calls=question.calls == "some"))
+            request = model_request(agent, messages, calls=question.calls == "some")
+            return OnEngine(partial(ask_model, cast("Model", agent.model), request, agent.name))
 
         what = f"the model_context or the workbench of {agent.name}"
         return OnCaller(lambda: call_user_code(prepare, what, lambda request: request))

@@ -23,6 +23,7 @@ from autogen_nb.core.text.code_blocks import read
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Called, CodeAsked, FunctionsAsked, HumanInputAsked, ModelReplied, Returned, Said
 from autogen_nb.messages import Usage
+from autogen_nb.models.component import Component
 
 
 class JudgedConditions:
@@ -47,7 +48,7 @@ class JudgedConditions:
         return self._conditions[question.number].judge(messages, time.monotonic() - self._started)
 
 
-class TerminationCondition:
+class TerminationCondition(Component):
     """The base class of conditions that end a team's run.
 
     A custom condition is a subclass with an async ``__call__(messages)``. The method gets the messages of each turn and

@@ -7,8 +7,9 @@
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.chats.reply_steps import Asking, Stop, ask
@@ -52,7 +53,8 @@ class ByLedger(Order):
 
     def next(self, state: TeamState, *, first: bool, task: bool) -> Asking[Sequence[str] | Stop]:
         if first and task:
-            self.task = " ".join(reversed([said.message.text for said in _last_tasks(state)]))
+            tasks = takewhile(lambda said: said.kind == "task", reversed(state.said))
+            self.task = " ".join(reversed([said.message.text for said in tasks]))
             self.rounds = self.stalls = 0
             yield from self._plan(state, "facts", "plan")
         while self.max_turns is None or self.rounds <= self.max_turns:
@@ -122,10 +124,3 @@ def read_ledger(text: str, members: Sequence[str]) -> dict[str, Any] | None:
 
 def _words(state: TeamState, stage: Stage) -> Asking[str]:
     return (yield from ask(SummaryAsked(state.team, stage), SummaryGiven)).text
-
-
-def _last_tasks(state: TeamState) -> Iterator[Said]:
-    for said in reversed(state.said):
-        if said.kind != "task":
-            return
-        yield said

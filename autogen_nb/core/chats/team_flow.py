@@ -7,6 +7,7 @@
 3. The team's order names the speakers of each round.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -15,7 +16,7 @@ from autogen_nb.core.chats.reply_steps import Asking, Stop
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_replies import Respond, TeamState, keep_events
 from autogen_nb.core.chats.two_agent_chat import Flow
-from autogen_nb.events import ChatStarted, Ended, Recorded, Said
+from autogen_nb.events import ChatStarted, Ended, FunctionsReturned, Recorded, Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +32,38 @@ class TeamTurn:
 
     @property
     def said(self) -> tuple[Said, ...]:
-        """The messages to the team."""
-        return tuple(event for event in self.events if isinstance(event, Said) and event.recipient == self.team)
+        """The messages to the team, and those of runs inside calls."""
+        said: list[Said] = []
+        for event in self.events:
+            if isinstance(event, FunctionsReturned):
+                said += [inner for inner in event.inner if inner.message.content is not None]
+            elif isinstance(event, Said) and event.recipient == self.team:
+                said.append(event)
+        return tuple(said)
 
 
 Watch: TypeAlias = Callable[[TeamTurn], Asking[str | None]]
 """The condition of one run; it receives each turn in order, and returns the reason to end the run, or None."""
 
 
-class Order:
+class Order(ABC):
     """Who speaks when in a team."""
 
     __slots__ = ()
 
+    @abstractmethod
     def next(self, state: TeamState, *, first: bool, task: bool) -> Asking[Sequence[str] | Stop]:
         """The speakers of the next round, or the end of the run.
 
         `first` is True for the first round of a run, and `task` if the run has a task.
         """
-        raise NotImplementedError
 
     def save(self) -> Mapping[str, Any]:
         """What the order knows besides the conversation, as JSON-ready values."""
         return {}
 
-    def load(self, saved: Mapping[str, Any]) -> None:
-        """Restores what `save` returned, or "nothing" from an empty mapping."""
+    def load(self, saved: Mapping[str, Any]) -> None:  # noqa: B027  # most orders know nothing else
+        """Restores what `save` returned; an empty mapping restores nothing."""
 
 
 @dataclass(frozen=True, slots=True)

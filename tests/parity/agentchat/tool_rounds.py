@@ -6,7 +6,7 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_core import CancellationToken
 from autogen_core.tools import FunctionTool
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-from told import calls, told
+from tests.parity.recorded import calls, told
 
 TWO = calls(("1", "weigh", {"what": "egg"}), ("2", "weigh", {"what": "air"}), content="First I weigh.")
 ONE = calls(("3", "basket", {}))

@@ -12,7 +12,7 @@ from autogen_core.model_context import (
 )
 from autogen_core.models import AssistantMessage, SystemMessage, UserMessage
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-from told import calls, told
+from tests.parity.recorded import calls, told
 
 CALL = calls(("1", "clock", {}), ("2", "clock", {}), content="I look.")
 names = ("buffer", "head", "own", "saved", "loaded")

@@ -8,7 +8,7 @@ from autogen_agentchat.messages import TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_agentchat.tools import AgentTool, TeamTool
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-from told import calls, told
+from tests.parity.recorded import calls, told
 
 SCRIPT = {
     "chief": [

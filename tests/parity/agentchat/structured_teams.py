@@ -10,7 +10,7 @@ from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core.tools import FunctionTool
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from pydantic import BaseModel
-from told import calls, told
+from tests.parity.recorded import calls, told
 
 SCRIPT = {
     "guide": [

@@ -7,7 +7,7 @@ from autogen_core import CancellationToken
 from autogen_core.tools import BaseTool, FunctionTool, StaticWorkbench, TextResultContent, ToolResult, Workbench
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from pydantic import BaseModel
-from told import calls, told
+from tests.parity.recorded import calls, told
 
 SCRIPT = {
     "static": [

@@ -14,7 +14,7 @@ from autogen_core.memory import (
 )
 from autogen_core.models import UserMessage
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-from told import told
+from tests.parity.recorded import told
 
 SCRIPT = {"cook": ["Tofu with rice.", "Rice again."], "guest": ["Lovely.", "Enough."]}
 

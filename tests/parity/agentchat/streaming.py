@@ -6,7 +6,7 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.base import TaskResult
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from pydantic import BaseModel
-from told import calls, message, told
+from tests.parity.recorded import calls, message, told
 
 CALL = calls(("1", "year", {}), content="Let me look up the year.")
 SCRIPT = {"teller": ["A long enough answer."], "looker": [CALL, "It is the year 1871."], "typed": ['{"year": 1871}']}

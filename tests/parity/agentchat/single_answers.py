@@ -6,7 +6,7 @@ from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
 from autogen_core import CancellationToken
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-from told import calls, message
+from tests.parity.recorded import calls, message
 
 CALL = calls(("1", "double", {"number": 4}), content="I double.")
 SCRIPT = {"plain": [CALL, "Eight."], "streams": [CALL, "Eight it is."]}
