@@ -313,9 +313,7 @@ def test_a_person_hands_back_to_the_member_that_handed_over() -> None:
     desk = assistant("desk", calling("transfer_to_customer"), "Found. DONE", handoffs=["customer"])
     customer = UserProxyAgent("customer", input_func=lambda _: "It is red.")
     result = done(Swarm([desk, customer], termination_condition=TextMentionTermination("DONE")), "My bag is lost.")
-    handoffs = [
-        (each.source, each.target, each.content) for each in result.messages if isinstance(each, HandoffMessage)
-    ]
+    handoffs = [each for each in result.messages if isinstance(each, HandoffMessage)]
 
     assert [(each.source, each.target) for each in handoffs] == [("desk", "customer"), ("customer", "desk")]
     assert handoffs[-1].content == "It is red."
