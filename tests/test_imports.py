@@ -21,7 +21,7 @@ ROWS = (
     ("models", "executors", "human", "views", "sessions"),
     ("agents", "testing"),
     ("settings",),
-    ("many",),
+    ("many", "conversations"),
     ("notebook", "cli", *REEXPORTS),
 )
 """The modules and folders of each row, from the lowest; `__init__` is above all rows."""
@@ -185,7 +185,7 @@ BY_NAME = {
     "many/dask_map.py": "the folder of journals, the person's own data, which no sandbox writes",
     "models/wrappers/cache.py": "the cache's own folder, which SQLite opens by its name, too",
     "models/wrappers/recording.py": "the folder of the recording, before it is held",
-    "notebook/chat_folders.py": "a folder of our own in the temporary one, which no sandbox writes",
+    "conversations/chat_folders.py": "a folder of our own in the temporary one, which no sandbox writes",
     "run/runtime_log.py": "the log that the program has named, and its folder",
     "sessions/log_file.py": "the person's own data, which no sandbox writes",
     "sessions/store.py": "the person's own data, which no sandbox writes",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from mimetypes import guess_type
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -135,8 +135,15 @@ class FunctionExecutionResultMessage(BaseModel):
 LLMMessage: TypeAlias = SystemMessage | UserMessage | AssistantMessage | FunctionExecutionResultMessage
 
 
-ModelInfo: TypeAlias = dict[str, Any]
-"""A model's capabilities: vision, function_calling, json_output, structured_output, family."""
+class ModelInfo(TypedDict, total=False):
+    """A model's capabilities, and its family."""
+
+    vision: bool
+    function_calling: bool
+    json_output: bool
+    structured_output: bool
+    multiple_system_messages: bool
+    family: str
 
 
 class ModelFamily:

@@ -19,6 +19,8 @@ from autogen_nb.agents.code_pair import code_pair
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
+from autogen_nb.conversations.chat_folders import remove_empty
+from autogen_nb.conversations.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import (
@@ -43,9 +45,7 @@ from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import resuming, variable_choice
 from autogen_nb.notebook.asking.person import COPY, OFFER, AbsentPerson, approved_each_block, copy_and_run_again
-from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.context import context_of, read_instructions
-from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering.chat_html import folded_note
 from autogen_nb.run import heartbeat, result

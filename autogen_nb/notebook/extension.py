@@ -28,9 +28,9 @@ from autogen_nb.trusted import policy_file
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult
 
+    from autogen_nb.conversations.conversations import Conversations, NotebookConversation
     from autogen_nb.executors.block_executor import BlockExecutor
     from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
-    from autogen_nb.notebook.conversations import Conversations, NotebookConversation
     from autogen_nb.notebook.magic_handler import MagicHandler
 
 _FIX_HINT = "`%autogen fix` mends a copy of this cell; `%autogen explain` explains it."
@@ -103,16 +103,16 @@ class Extension:
             if self._handler is None:
                 first = begin_first_kernel(self._cwd, self._magics)
                 self._prepare()
-                from autogen_nb.notebook.chat_folders import ChatFolders, notebook_path
-                from autogen_nb.notebook.chat_sessions import ChatSessions, kernel_name
+                from autogen_nb.conversations.chat_folders import ChatFolders, notebook_path
+                from autogen_nb.conversations.chat_sessions import ChatSessions
+                from autogen_nb.conversations.conversations import Conversations
                 from autogen_nb.notebook.context import cells_above
-                from autogen_nb.notebook.conversations import Conversations
                 from autogen_nb.notebook.magic_handler import MagicHandler
                 from autogen_nb.notebook.notebook import Notebook
 
                 path = partial(notebook_path, self._shell.user_ns)
                 days = partial(getattr, self._magics, "session_days")
-                sessions = ChatSessions(self._cwd, path, kernel_name(self._shell), days=days)
+                sessions = ChatSessions(self._cwd, path, _kernel_name(self._shell), days=days)
                 conversations = Conversations(
                     self._cwd,
                     first,
@@ -188,6 +188,17 @@ class Extension:
         if text or buttons:
             publisher: Any = self._shell.display_pub
             publisher.publish(*chat_html.bundle(chat_html.line(text, after=buttons), text, kind="offer"))
+
+
+def _kernel_name(shell: InteractiveShell) -> str:
+    """The name of the kernel's connection file, which stays the same after a restart; "" without such a file."""
+    if getattr(shell, "kernel", None) is not None:
+        from ipykernel.connect import get_connection_file
+
+        # An embedded kernel has no connection file.
+        with suppress(OSError, RuntimeError):
+            return Path(get_connection_file()).stem
+    return ""
 
 
 def begin_first_kernel(cwd: Path, defaults: Settings) -> "BlockExecutor | None":

@@ -19,6 +19,7 @@ from autogen_nb import run
 from autogen_nb.agents.teams.message_stream import MessageStream
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, TaskResult
+from autogen_nb.conversations.conversations import NotebookConversation, Origin
 from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
@@ -37,7 +38,6 @@ from autogen_nb.notebook.asking.taking_over import RunningChat, Superseded
 from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.commands.command import CommandContext
 from autogen_nb.notebook.commands.table import run_line
-from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.each_cell import run_each
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.options import read_options

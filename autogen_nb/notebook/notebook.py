@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from autogen_nb.agents.chats.initiated_chat import ChatResult
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_messages import TaskResult
+from autogen_nb.conversations.chat_sessions import ChatSessions
+from autogen_nb.conversations.conversations import Conversations, Origin
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Model
 from autogen_nb.core.text.templates import fill_template
@@ -21,9 +23,7 @@ from autogen_nb.models.config.address import host_of
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import KEY_NEEDED, NOT_CONFIGURED, AbsentPerson, ModelForm, Person
-from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.context import NO_INSTRUCTIONS, Cell, Instructions
-from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.view.notebook_view import CellView
 from autogen_nb.run import Waits, interruptible, result

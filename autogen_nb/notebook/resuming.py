@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 
 from autogen_nb import run
 from autogen_nb.agents.chats.rerun import error_of, run_again
+from autogen_nb.conversations.conversations import NotebookConversation
 from autogen_nb.errors import TransferError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeInputAsked, CodeRan, Recorded
 from autogen_nb.kernels.outcome import INTERRUPTED
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import RESTORE
-from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.sessions.session import CodeStep, InputsStep, Session, Step

@@ -14,6 +14,7 @@ from weakref import WeakSet
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
+from autogen_nb.conversations.conversations import Origin
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
@@ -30,7 +31,6 @@ from autogen_nb.notebook import extension
 from autogen_nb.notebook.asking.delivery import QuestionChannel, question_channel, running_origin
 from autogen_nb.notebook.asking.person import TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat
-from autogen_nb.notebook.conversations import Origin
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.notebook_view import NotebookView, shows_only_text
 from autogen_nb.notebook.view.run_outputs import shown_as

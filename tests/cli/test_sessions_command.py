@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.cli.main import main
+from autogen_nb.conversations.chat_sessions import ChatSessions
+from autogen_nb.conversations.conversations import Conversations
 from autogen_nb.events import CodeAsked, CodeRan
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.chat_sessions import ChatSessions
-from autogen_nb.notebook.conversations import Conversations
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.outputs import Display
 from autogen_nb.sessions.store import SessionStore

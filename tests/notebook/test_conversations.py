@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from autogen_nb.conversations.chat_folders import ChatFolders
+from autogen_nb.conversations.chat_kernels import ChatKernels
+from autogen_nb.conversations.conversations import Conversations, NotebookConversation, Origin
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, Ended, ModelAsked, Recorded
 from autogen_nb.human.rule_based_approver import RULE_PREFIX, RUN_ALL
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.notebook.asking.person import approved_each_block
-from autogen_nb.notebook.chat_folders import ChatFolders
-from autogen_nb.notebook.chat_kernels import ChatKernels
-from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd

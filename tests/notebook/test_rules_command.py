@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from autogen_nb.conversations.chat_sessions import ChatSessions
+from autogen_nb.conversations.conversations import Conversations
 from autogen_nb.core.policy.rules import Rule
 from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.notebook.chat_sessions import ChatSessions
-from autogen_nb.notebook.conversations import Conversations
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI

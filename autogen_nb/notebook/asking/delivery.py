@@ -19,9 +19,9 @@ from typing import Any, Literal, TypeAlias
 from ipykernel._version import __version__ as release
 from IPython.core.displaypub import CapturingDisplayPublisher
 
+from autogen_nb.conversations.conversations import Origin
 from autogen_nb.notebook.asking.comm_interceptor import CommInterceptor, intercept
 from autogen_nb.notebook.asking.taking_over import RunningChat
-from autogen_nb.notebook.conversations import Origin
 from autogen_nb.notebook.view.notebook_view import shows_only_text
 from autogen_nb.settings import Settings
 

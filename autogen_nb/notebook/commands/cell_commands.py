@@ -12,13 +12,13 @@ from tempfile import TemporaryDirectory
 from types import FunctionType, ModuleType
 from typing import Any
 
+from autogen_nb.conversations.conversations import CellRun
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeRan, Recorded
 from autogen_nb.kernels.transfer.pickles import TooLarge, dump
 from autogen_nb.notebook.asking.person import APPLY
 from autogen_nb.notebook.commands.command import CommandContext, argument, command
 from autogen_nb.notebook.context import Cell, names_in, redacted, restore_secrets
-from autogen_nb.notebook.conversations import CellRun
 from autogen_nb.notebook.rendering.chat_html import difference, folded_note
 from autogen_nb.notebook.variable_choice import data_variables, quoted
 from autogen_nb.sessions import script

@@ -13,6 +13,8 @@ from typing import Any
 
 from autogen_nb import run
 from autogen_nb.agents.chats.export import Export, writable_path
+from autogen_nb.conversations.chat_folders import writable
+from autogen_nb.conversations.conversations import CellRun, NotebookConversation, runs_of
 from autogen_nb.core.text.output_images import MAGIC, is_preparation, static
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import ConfigError
@@ -20,10 +22,8 @@ from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan, EffectAsked
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.notebook import resuming, variable_choice
 from autogen_nb.notebook.asking.person import UNDO
-from autogen_nb.notebook.chat_folders import writable
 from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, YES, CommandContext, argument, command, whole_number
 from autogen_nb.notebook.commands.history_command import show_runs
-from autogen_nb.notebook.conversations import CellRun, NotebookConversation, runs_of
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering.chat_html import first_picture, table
 from autogen_nb.notebook.rendering.frames import LIBRARIES, document, frame_html, library_html

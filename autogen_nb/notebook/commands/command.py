@@ -17,8 +17,8 @@ from typing import Any, NoReturn, TypeVar
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
+from autogen_nb.conversations.conversations import NotebookConversation
 from autogen_nb.errors import ConfigError
-from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering.chat_html import Content, note_display
 from autogen_nb.settings import Settings

@@ -7,9 +7,9 @@ from typing import get_args
 
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.call_context import all_events
+from autogen_nb.conversations.conversations import CellRun
 from autogen_nb.events import Ended, Said, completion_of
 from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, argument, command
-from autogen_nb.notebook.conversations import CellRun
 from autogen_nb.notebook.rendering.chat_html import note_display, stacked, table
 from autogen_nb.notebook.view.notebook_view import CellView, cell_view
 from autogen_nb.sessions import listing

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from autogen_nb.conversations.conversations import NotebookConversation
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.kernel import KernelStatus
 from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.kernels.transfer.variable_transfer import printable
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, CommandContext, argument, command
-from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.rendering.chat_html import table
 from autogen_nb.views.in_words import duration
 

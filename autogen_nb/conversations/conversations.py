@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.code_pair import last_answer
+from autogen_nb.conversations.chat_folders import ChatFolders, remove_empty, writable
+from autogen_nb.conversations.chat_kernels import ChatKernels
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, CodeRan, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
@@ -20,8 +22,6 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.transfer.variable_transfer import SharedVariables, TransferRecord
 from autogen_nb.messages import Completion
-from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
-from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.sessions.session import Session, SessionRun
 from autogen_nb.sessions.table_reads import table_reads
 from autogen_nb.settings import Settings

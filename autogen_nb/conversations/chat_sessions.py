@@ -7,12 +7,9 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from ipykernel.connect import get_connection_file
-from IPython.core.interactiveshell import InteractiveShell
-
 from autogen_nb._version import __version__
+from autogen_nb.conversations.conversations import NotebookConversation, Origin
 from autogen_nb.errors import ConfigError, SessionError
-from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.sessions.session import RunLog, Session
 from autogen_nb.sessions.store import SessionStore
 
@@ -24,17 +21,8 @@ _GONE = (
 )
 
 
-def kernel_name(shell: InteractiveShell) -> str:
-    """The name of the kernel's connection file, which stays the same after a restart; "" without such a file."""
-    if getattr(shell, "kernel", None) is not None:
-        # An embedded kernel has no connection file.
-        with suppress(OSError, RuntimeError):
-            return Path(get_connection_file()).stem
-    return ""
-
-
 class ChatSessions:
-    """`notebook` returns the notebook's path, and `kernel` is the result of `kernel_name`; both may be ""."""
+    """`notebook` returns the notebook's path, and `kernel` names the notebook's kernel; both may be ""."""
 
     def __init__(
         self,
