@@ -149,19 +149,17 @@ def _lay_out(drawing: Drawing) -> tuple[list[list[_Place]], dict[Arrow, list[_Pl
 def _levels(nodes: Iterable[Node], arrows: Iterable[Arrow], step: int) -> dict[Node, int]:
     """The level of each node, from below, in steps; only arrows that close loops lead up."""
     levels: dict[Node, int] = {}
-    seen: set[Node] = set()
 
     def visit(node: Node) -> None:
-        seen.add(node)
-        targets = [arrow.target for arrow in arrows if arrow.source == node]
-        for target in targets:
-            if target not in seen:
+        if node not in levels:
+            levels[node] = -step  # as long as its targets are visited
+            targets = [arrow.target for arrow in arrows if arrow.source == node]
+            for target in targets:
                 visit(target)
-        levels[node] = max((levels[target] + step for target in targets if target in levels), default=0)
+            levels[node] = max((levels[target] + step for target in targets), default=0)
 
     for node in nodes:
-        if node not in seen:
-            visit(node)
+        visit(node)
     return levels
 
 

@@ -36,9 +36,8 @@ def invert_disallowed_to_allowed(
 
 
 def draw_transitions(speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any]) -> Drawing:
-    arrows = [
-        Arrow(Node(one.name), Node(other.name)) for one, after in speaker_transitions_dict.items() for other in after
-    ]
+    pairs = [(one, other) for one, others in speaker_transitions_dict.items() for other in others]
+    arrows = [Arrow(Node(one.name), Node(other.name)) for one, other in pairs]
     return Drawing([Node(agent.name) for agent in agents], arrows)
 
 
