@@ -11,6 +11,7 @@ from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.chats.model_questions import ask_for_words
+from autogen_nb.agents.chats.speaker_graph import draw_transitions
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts import prompts
 from autogen_nb.agents.parts.agent import both_forms, call_user_code
@@ -24,6 +25,7 @@ from autogen_nb.errors import AgentNameConflict, CallbackError, ConfigError, NoE
 from autogen_nb.events import HumanInputAsked, Question, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import Message, wire
 from autogen_nb.run import OnCaller, OnEngine
+from autogen_nb.views.team_drawing import Drawing, Drawn, Node, chosen_by, function_label, in_turn
 
 _TEMPLATES = (
     "select_speaker_message_template",
@@ -34,7 +36,7 @@ _TEMPLATES = (
 
 
 @dataclass(eq=False)
-class GroupChat:
+class GroupChat(Drawn):
     """A group of agents that read each other's messages, with the settings for the choice of the next speaker.
 
     Parameters
@@ -111,6 +113,9 @@ class GroupChat:
     selection_hooks: MessageHooks = field(init=False, repr=False)
     instructor: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
+    # A dataclass has its own `__repr__`, which would hide an inherited method.
+    _repr_pretty_ = Drawn._repr_pretty_
+
     DEFAULT_INTRO_MSG = "Hello everyone. You work together as a group, and read each other's messages. The members are:"
 
     def __post_init__(self) -> None:
@@ -178,6 +183,18 @@ class GroupChat:
             return f"select_speaker of {type(self).__name__}"
         name = getattr(self.speaker_selection_method, "__name__", "")
         return f"the speaker_selection_method {name!r}" if name else "the speaker_selection_method"
+
+    def _drawing(self) -> Drawing:
+        if self.allowed_or_disallowed_speaker_transitions is not None:
+            return draw_transitions(self.allowed_speaker_transitions_dict, self.agents)
+        nodes, method = [Node(name) for name in self.agent_names], self._selection_method()
+        function = self.select_speaker if self.overrides_selection else self.speaker_selection_method
+        if callable(function):
+            return chosen_by(Node(function_label(function), "chooser"), nodes)
+        if method == "round_robin":
+            return in_turn(nodes, start=False)
+        chooser = {"auto": "a model", "manual": "a person", "random": "chance"}[method]
+        return chosen_by(Node(chooser, "chooser"), nodes)
 
     def reset(self) -> None:
         """Forgets the messages."""

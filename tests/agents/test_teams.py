@@ -11,16 +11,18 @@ from autogen_nb.agents.parts.prompts import TEAM_ASSISTANT
 from autogen_nb.agents.teams.custom_agents import BaseChatAgent, FunctionAgent
 from autogen_nb.agents.teams.function_tool import FunctionTool
 from autogen_nb.agents.teams.selector_group_chat import SelectorGroupChat
+from autogen_nb.agents.teams.swarm import Swarm
 from autogen_nb.agents.teams.team_chats import RoundRobinGroupChat
 from autogen_nb.agents.teams.team_messages import (
     BaseChatMessage,
     BaseMessage,
+    HandoffMessage,
     MultiModalMessage,
     Response,
     StopMessage,
     TextMessage,
 )
-from autogen_nb.agents.teams.termination_conditions import MaxMessageTermination
+from autogen_nb.agents.teams.termination_conditions import MaxMessageTermination, TextMentionTermination
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError, SessionError
 from autogen_nb.messages import Completion, Message, Reasoning
@@ -305,3 +307,14 @@ def test_candidates_are_narrowed() -> None:
 def test_functions_that_fail_are_named(more: dict[str, Any], told: str) -> None:
     with pytest.raises(CallbackError, match=told):
         speakers(selecting(**more)[0])
+
+
+def test_a_person_hands_back_to_the_member_that_handed_over() -> None:
+    desk = assistant("desk", calling("transfer_to_customer"), "Found. DONE", handoffs=["customer"])
+    customer = UserProxyAgent("customer", input_func=lambda _: "It is red.")
+    result = done(Swarm([desk, customer], termination_condition=TextMentionTermination("DONE")), "My bag is lost.")
+    handoffs = [each for each in result.messages if isinstance(each, HandoffMessage)]
+
+    assert [(each.source, each.target) for each in handoffs] == [("desk", "customer"), ("customer", "desk")]
+    assert handoffs[-1].content == "It is red."
+    assert spoken(result)[-1] == ("desk", "Found. DONE")

@@ -29,8 +29,8 @@ def picture(notebook: NotebookPage, name: str) -> list[str]:
     return misfits_of(notebook)
 
 
-def misfits_of(notebook: NotebookPage) -> list[str]:
-    found: list[str] = notebook.output(1).evaluate(_MISFITS)
+def misfits_of(notebook: NotebookPage, cell: int = 1) -> list[str]:
+    found: list[str] = notebook.output(cell).evaluate(_MISFITS)
     return found
 
 

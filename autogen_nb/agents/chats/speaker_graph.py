@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.views.team_drawing import Arrow, Drawing, Node
 
 _log = logging.getLogger("autogen_nb")
 
@@ -34,6 +35,12 @@ def invert_disallowed_to_allowed(
     return {agent: [other for other in agents if other not in forbidden.get(agent, ())] for agent in agents}
 
 
+def draw_transitions(speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any]) -> Drawing:
+    pairs = [(one, other) for one, others in speaker_transitions_dict.items() for other in others]
+    arrows = [Arrow(Node(one.name), Node(other.name)) for one, other in pairs]
+    return Drawing([Node(agent.name) for agent in agents], arrows)
+
+
 def visualize_speaker_transitions_dict(
     speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any], export_path: str | None = None
 ) -> None:
@@ -43,9 +50,9 @@ def visualize_speaker_transitions_dict(
         import networkx as nx
     except ImportError as error:
         raise ConfigError(f"to draw speaker transitions, install {error.name}") from None
-    edges = ((one.name, other.name) for one, others in speaker_transitions_dict.items() for other in others)
-    graph = nx.DiGraph(edges)
-    graph.add_nodes_from(agent.name for agent in agents)
+    drawing = draw_transitions(speaker_transitions_dict, agents)
+    graph = nx.DiGraph((arrow.source.name, arrow.target.name) for arrow in drawing.arrows)
+    graph.add_nodes_from(node.name for node in drawing.nodes)
     plt.figure(figsize=(12, 10))
     nx.draw(graph, nx.spring_layout(graph, seed=0), with_labels=True, node_size=2_000, node_color="lightblue")
     plt.savefig(export_path) if export_path is not None else plt.show()

@@ -14,6 +14,7 @@ from autogen_nb.core.chats.team_orders import ByGraph, Edge
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Called, Returned
 from autogen_nb.run import OnCaller, OnEngine
+from autogen_nb.views.team_drawing import START, Arrow, Drawing, Node, function_label
 
 Condition = Callable[[BaseChatMessage], bool]
 Activation = Literal["all", "any"]
@@ -224,6 +225,17 @@ class GraphFlow(BaseGroupChat):
             for number, (source, edge) in enumerate(edges)
         ]
         super().__init__(participants, **settings)
+
+    def _drawing(self) -> Drawing:
+        starts = self._new_order().starts
+        groups = Counter((edge.target, edge.group) for edge in self._edges)
+        arrows = [Arrow(START, Node(name)) for name in starts]
+        for edge, function in zip(self._edges, self._functions, strict=True):
+            condition = function_label(function) if function else edge.text and f'"{edge.text}"'
+            waits = edge.needs_all and groups[edge.target, edge.group] > 1
+            label = ", ".join(filter(None, (condition, "and" if waits else "")))
+            arrows.append(Arrow(Node(edge.source), Node(edge.target), label))
+        return Drawing([START, *map(Node, starts), *self._nodes()], arrows)
 
     def _new_order(self) -> ByGraph:
         starts = self.graph.get_start_nodes()

@@ -17,6 +17,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import SpeakerAsked, SpeakerGiven, SummaryAsked, SummaryGiven
 from autogen_nb.messages import wire
 from autogen_nb.run import OnCaller, OnEngine
+from autogen_nb.views.team_drawing import Drawing, Node, chosen_by
 
 _FACTS = """\
 Before the work on this request begins, collect what is known about it.
@@ -165,6 +166,9 @@ class MagenticOneGroupChat(BaseGroupChat):
         self._limits = rounds, read_count("max_stalls", max_stalls)
         self._answer_prompt = final_answer_prompt
         super().__init__(participants, termination_condition=termination_condition, **settings)
+
+    def _drawing(self) -> Drawing:
+        return chosen_by(Node(ORCHESTRATOR, "chooser"), self._nodes())
 
     def _new_order(self) -> ByLedger:
         return ByLedger(ORCHESTRATOR, tuple(self._members), *self._limits, lambda: self._fill(_WHOLE))

@@ -17,6 +17,7 @@ from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Called, Returned, SpeakerAsked, SpeakerGiven
 from autogen_nb.run import OnCaller, OnEngine
+from autogen_nb.views.team_drawing import Drawing, Node, chosen_by, function_label
 
 
 class SelectorGroupChat(BaseGroupChat):
@@ -77,6 +78,10 @@ class SelectorGroupChat(BaseGroupChat):
         )
         if len(self._members) < 2:  # noqa: PLR2004 - one is no choice
             raise ConfigError("a SelectorGroupChat needs at least two participants to choose from")
+
+    def _drawing(self) -> Drawing:
+        chooser = "a model" if self._function is None else function_label(self._function)
+        return chosen_by(Node(chooser, "chooser"), self._nodes())
 
     def _new_order(self) -> Order:
         names = tuple(self._members)

@@ -35,9 +35,10 @@ from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import Returned, Said
 from autogen_nb.run import CancellationToken, Log, OnCaller, OnEngine, Waits, result
+from autogen_nb.views.team_drawing import Drawing, Drawn, Node, in_turn
 
 
-class BaseGroupChat(TeamMember, TaskRunner):
+class BaseGroupChat(TeamMember, TaskRunner, Drawn):
     """The base class of teams; a team may be a member of another one.
 
     Parameters
@@ -124,6 +125,12 @@ class BaseGroupChat(TeamMember, TaskRunner):
         handler = TeamQuestionHandler(follower, person, conditions, self._select, waits=waits)
         flow, run_log = team_chat(settings, self._state), sessions.new_log(task) if log is None else log
         return TeamExchange(flow, handler, follower, self._hold, state=self._state, log=run_log, waits=waits)
+
+    def _drawing(self) -> Drawing:
+        return in_turn(self._nodes(), start=True)
+
+    def _nodes(self) -> list[Node]:
+        return [Node(name) for name in self._members]
 
     def _begin_anew(self) -> None:
         self._state, self._transcript, self._order = TeamState(self.name), TeamTranscript(), self._new_order()

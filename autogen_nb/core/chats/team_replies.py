@@ -176,7 +176,10 @@ class AskPerson:
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
         question = HumanInputAsked(name, state.team, self.prompt, empty_means="send")
-        return TeamReply(Message((yield from ask(question, HumanInputGiven)).text))
+        said, reply = state.said[-1], Message((yield from ask(question, HumanInputGiven)).text)
+        # A person hands back to the member that handed over.
+        handed_over = said.kind == "handoff" and said.target == name
+        return TeamReply(reply, "handoff", said.sender) if handed_over else TeamReply(reply)
 
 
 def ask_member(state: TeamState, name: str) -> Asking[TeamReply | Stop]:
