@@ -38,9 +38,7 @@ def decision(value: str, **more: str) -> ElicitResult:
 
 
 @asynccontextmanager
-async def connected(
-    folder: Path, *arguments: str, mode: str = "legacy", person: Person | None = None
-) -> AsyncIterator[Client]:
+async def connected(folder: Path, *arguments: str, mode: str = "legacy", person: Any = None) -> AsyncIterator[Client]:
     command = StdioServerParameters(
         command=sys.executable,
         args=["-m", "autogen_nb.cli", "mcp", *arguments],
@@ -140,10 +138,11 @@ def test_without_a_person_what_is_risky_is_refused_with_the_reason(tmp_path: Pat
 def test_a_cancelled_call_interrupts_the_code_and_keeps_the_variables(tmp_path: Path) -> None:
     async def work() -> None:
         async with connected(tmp_path) as client:
-            progress = asyncio.Event()
+            began = asyncio.Event()
 
-            async def on_progress(_: float, __: float | None, ___: str | None) -> None:
-                progress.set()
+            async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+                del progress, total, message
+                began.set()
 
             await called(client, "run", code="kept = 1")
             call = asyncio.create_task(
@@ -153,7 +152,7 @@ def test_a_cancelled_call_interrupts_the_code_and_keeps_the_variables(tmp_path: 
                     progress_callback=on_progress,
                 )
             )
-            await progress.wait()
+            await began.wait()
             call.cancel()
             await asyncio.wait([call])
             after = await called(client, "run", code="print(kept + 1)")
