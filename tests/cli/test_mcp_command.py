@@ -16,6 +16,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
 from autogen_nb.sessions.store import SessionStore
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.scripts import opened, python
 
 MODES = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.show()"
@@ -204,3 +206,29 @@ async def _status(http: httpx2.AsyncClient, url: str) -> int | None:
         return (await http.post(url, json={})).status_code
     except httpx2.ConnectError:
         return None
+
+
+def test_a_dead_kernel_loses_nothing_and_a_notebook_goes_on(tmp_path: Path, model: FakeOpenAI) -> None:
+    async def work() -> None:
+        async with connected(tmp_path, "--confirm", "never") as client:
+            await called(client, "run", code="kept = 41")
+            died = await called(client, "run", code="import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+            after = await called(client, "run", code="print(kept)")
+            history = await called(client, "history")
+
+        assert died.startswith("failed: ")
+        assert "41" in after
+        resumes.append(history.splitlines()[-1].partition("with: ")[2])
+
+    resumes: list[str] = []
+    held(work)
+    model.add(python("print(kept + 1)"), "It is 42.")
+    with opened(tmp_path, model) as front:
+        resumed = front.run_clicking(resumes[0], "resume", click=["Run again"])
+        followed = front.run_clicking("%%autogen -c main\nAdd one.", "next", click=["Run"])
+        exported = front.run("%autogen export work.py --unchecked -c main", "export")
+
+    assert resumed.status == "ok", resumed.error
+    assert followed.about("stream") == ["42\n"]
+    assert "kept = 41" in (tmp_path / "work.py").read_text()
+    assert "work.py" in exported.text
