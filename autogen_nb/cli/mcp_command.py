@@ -20,7 +20,8 @@ _TOKEN = "AUTOGEN_NB_MCP_TOKEN"  # noqa: S105  # the name of a variable
 @click.command(short_help="An MCP server: a Python kernel for other agents.", epilog=exit_codes.TABLE)
 @place_options(confirm="When the client's person is asked before code runs. [risky]")
 @click.option("--http", type=click.IntRange(1, 65535), metavar="PORT", help="Serve on this port of this machine.")
-def mcp(http: int | None, **values: Any) -> int:
+@click.option("--kernels", type=click.IntRange(0), default=0, help="The most kernels. [16, fewer in small memory]")
+def mcp(http: int | None, kernels: int, **values: Any) -> int:
     """Gives other agents a Python kernel, by the Model Context Protocol.
 
     Its tools are run, variables, undo, interrupt, restart, export and history.
@@ -35,6 +36,6 @@ def mcp(http: int | None, **values: Any) -> int:
     options = Settings.from_options("", **values)
     if options.confirm is None:
         options = options.with_options(confirm="risky")
-    chats = ServedChats(options, Path.cwd())
+    chats = ServedChats(options, Path.cwd(), kernels)
     asyncio.run(serve(chats, http, os.environ.get(_TOKEN) or secrets.token_urlsafe()))
     return exit_codes.ANSWERED

@@ -53,7 +53,7 @@ class ProgramModel:
 class ServedChats:
     """The chats of a server, each with a kernel of its own."""
 
-    def __init__(self, options: Settings, cwd: Path) -> None:
+    def __init__(self, options: Settings, cwd: Path, kernels: int = 0) -> None:
         place = options.place()
         place.check(cwd)
         self._settings = Settings().for_cell(options, attended=True, sandboxed=place.is_sandbox)
@@ -66,6 +66,8 @@ class ServedChats:
             folders=ChatFolders(cwd),
             begin_session=sessions.begin,
         )
+        self._conversations.kernels.set_limits(self._settings.kernel_idle, kernels)
+        self._conversations.kernels.way_out = "--kernels N of the server allows more, and unused ones end after a while"
         self._turns: dict[str, asyncio.Lock] = {}
 
     async def run(self, name: str, code: str, human: Human, show: Callable[[Event], None]) -> tuple[Content, bool]:

@@ -22,6 +22,7 @@ _MEMORY_PER_KERNEL = 512 * 2**20
 _MAX_KERNELS = 16
 _LONGEST_INTERVAL = 10.0
 _WAY_OUT = "`%autogen kernel stop CHAT` ends one, and `%config AutogenMagics.kernel_limit = N` allows more"
+"""What to do about the limit in a notebook."""
 
 
 class KernelChat(Protocol):
@@ -53,6 +54,7 @@ class ChatKernels:
     def __init__(self) -> None:
         self._uses: dict[KernelChat, _Use] = {}
         self._say: Callable[[str], None] = lambda _: None
+        self.way_out = _WAY_OUT
         self._watching: asyncio.Task[None] | None = None
         self._unregister = engine.at_exit(self.stop_watching)
         self.set_limits(60, 0)
@@ -77,7 +79,7 @@ class ChatKernels:
         others = [other.name for other in self._uses if other is not chat and other.alive]
         if len(others) >= self._most:
             run = f"{len(others)} kernels run" if len(others) > 1 else "a kernel runs"
-            raise ExecutionError(f"{run} already, which is the limit ({', '.join(map(repr, others))}): {_WAY_OUT}")
+            raise ExecutionError(f"{run} already, which is the limit ({', '.join(map(repr, others))}): {self.way_out}")
         self._uses[chat] = _Use(monotonic())
         if self._watching is None and self._idle is not None:
             self._watching = asyncio.ensure_future(self._watch())

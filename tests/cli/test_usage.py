@@ -64,7 +64,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
 
     commands = re.findall(r"^  (\w+) +[A-Z]", capsys.readouterr().out, re.MULTILINE)
-    assert commands == ["chat", "demo", "doctor", "map", "run", "sessions"]
+    assert commands == ["chat", "demo", "doctor", "map", "mcp", "run", "sessions"]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
