@@ -31,6 +31,7 @@ LIBRARIES = {
     "anthropic": ("models.anthropic.",),
     "google": ("models.gemini.",),
     **dict.fromkeys(("click", "nbclient"), ("cli.",)),
+    "mcp": ("agents.parts.mcp_servers", "cli.mcp_server"),
     **dict.fromkeys(("jupyter_client", "zmq"), ("kernels.",)),
     **dict.fromkeys(
         ("IPython", "ipywidgets", "comm", "ipykernel"),

@@ -96,7 +96,8 @@ class _WorkbenchFunction(TextFunction):
     pass
 
 
-async def _call(workbench: Workbench, name: str, **arguments: Any) -> str:
+async def call_workbench(workbench: Workbench, name: str, **arguments: Any) -> str:
+    """The result of a call as text; raises CallbackError if it is an error."""
     result = await workbench.call_tool(name, arguments, CancellationToken())
     if result.is_error:
         raise CallbackError(result.to_text())
@@ -111,4 +112,4 @@ async def offer_tools(agent: ToolUser, workbenches: Sequence[Workbench]) -> None
         for schema in await workbench.list_tools():
             name = schema["name"]
             agent.define("tool", dict(schema))
-            agent.function_map[name] = _WorkbenchFunction(partial(_call, workbench, name), str)
+            agent.function_map[name] = _WorkbenchFunction(partial(call_workbench, workbench, name), str)
