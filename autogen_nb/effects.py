@@ -14,6 +14,7 @@ EffectKind: TypeAlias = Literal[
     "process",  # starts a program or a shell
     "install",  # installs packages
     "environment",  # reads or changes environment variables, or the interpreter itself
+    "mcp",  # calls a tool of an MCP server
     "unknown",  # code that the analysis cannot read
 ]
 KINDS: tuple[EffectKind, ...] = get_args(EffectKind)
@@ -30,7 +31,8 @@ DANGEROUS: frozenset[EffectKind] = frozenset({"read_private", "delete", "network
 class Effect:
     """A single effect of code; `words` describe it for a person, such as ``writes ../out.csv``.
 
-    `target` is the path, host, command, package or variable; "" if it is unknown.
+    `target` is the path, host, command, package or variable; "" if it is unknown. That of a tool is its server, its
+    name, and a digest of its definition.
     """
 
     kind: EffectKind

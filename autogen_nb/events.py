@@ -251,13 +251,19 @@ class FunctionsReturned:
 
     A failure begins with "Error: ", or its index is in `failed`. `inner` holds the messages of runs inside the calls,
     and without a content, their events. `state` is the JSON of the group's context variables, if the functions changed
-    them.
+    them. `asked` has the questions of the calls, each followed by its answer.
     """
 
     contents: tuple[str, ...]
     failed: tuple[int, ...] = ()
     inner: tuple[Said, ...] = ()
     state: str = ""
+    asked: "tuple[Recorded, ...]" = ()
+
+    @property
+    def is_stopped(self) -> bool:
+        """True if the person ends the chat at a call."""
+        return any(isinstance(event, EffectJudged) and event.stop for event in self.asked)
 
     def has_failed(self, index: int) -> bool:
         return index in self.failed or self.contents[index].startswith("Error: ")

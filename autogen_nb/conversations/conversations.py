@@ -30,6 +30,7 @@ from autogen_nb.views import in_words
 
 if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
+    from autogen_nb.agents.parts.mcp_tools import McpTools
     from autogen_nb.models.wrappers.budget import Budget
 
 _NO_MEMORY = (
@@ -141,6 +142,7 @@ class NotebookConversation:
         self.declined_variables: set[str] = set()
         self.listed_variables: frozenset[str] = frozenset()
         self._budgets: Sequence[Budget] = ()
+        self.tools: McpTools | None = None
 
     @cached_property
     def session(self) -> Session:
@@ -270,6 +272,8 @@ class NotebookConversation:
 
     async def _stop(self, executor: "BlockExecutor", note: str = "") -> None:
         await executor.stop(note)
+        if self.tools is not None:
+            await self.tools.close()
         if executor is self.executor and self.place.is_sandbox and self.known_folder:
             # The sandbox of a newer executor may have the folder mounted.
             remove_empty(self.cwd, self.known_folder)

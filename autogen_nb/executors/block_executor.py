@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Inquirer, RunEnded
@@ -62,6 +62,21 @@ Step: TypeAlias = Callable[[Emit[Output]], Awaitable[BlockOutcome]]
 
 FindVariable: TypeAlias = Callable[[str], Awaitable[tuple[bool, str]]]
 """Gets a name that code does not find. Returns whether the kernel has it now, and a sentence for the model, or ""."""
+
+
+class KernelFunctions(Protocol):
+    """Functions of the agent's code that run outside of its kernel.
+
+    `source` defines them in the kernel. Each call arrives as an input whose prompt begins with `mark`.
+    """
+
+    @property
+    def mark(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+    async def call_from_code(self, call: str, inquirer: Inquirer) -> str: ...
 
 
 class BlockRefused(Exception):
@@ -113,6 +128,7 @@ class BlockExecutor:
         self.words: list[str] = []
         """What the person has said since the last result; the model reads it with the next one."""
         self.find_variable: FindVariable | None = None
+        self.kernel_functions: KernelFunctions | None = None
         # The note about a missing kernel or Python: None before the first block, "" once a run has reported it.
         self._limitation = None if in_kernel else ""
         self._turn = asyncio.Lock()
@@ -181,7 +197,7 @@ class BlockExecutor:
         scope = scope or PathScope(str(self.cwd), "", _HOME)
         options = {
             "timeout": self.timeout if timeout is None else timeout,
-            "ask": inquirer and _input_function(inquirer),
+            "ask": inquirer and self._input_function(inquirer),
             "permissions": permissions and Guarded(permissions, scope, inquirer.allow if inquirer else None),
         }
         async with self._turn:
@@ -224,6 +240,19 @@ class BlockExecutor:
         notes = [self.notice, *notes, *added, shorter_name_hint(tail, self.cwd)]
         self.notice = ""
         return RunEnded(code, ran, " ".join(filter(None, notes)), ", ".join(filter(None, changes)))
+
+    def _input_function(self, inquirer: Inquirer) -> Ask:
+        functions = self.kernel_functions
+
+        async def ask(prompt: str, password: bool) -> str:
+            if functions is not None and prompt.startswith(functions.mark):
+                return await functions.call_from_code(prompt.removeprefix(functions.mark), inquirer)
+            text = await inquirer.typed(prompt, password)
+            if text is None:
+                raise EOFError
+            return text
+
+        return ask
 
     async def _finds(self, name: str, notes: list[str]) -> bool:
         if not name or self.find_variable is None:
@@ -335,6 +364,8 @@ class BlockExecutor:
             self._save(block.code, name)
         elif name is not None and is_python:
             steps.append(partial(self.kernel.execute, save_source(name, block.code), silent=True))
+        if in_kernel and is_python and self.kernel_functions is not None:
+            steps.append(partial(self.kernel.execute, self.kernel_functions.source, silent=True))
         if in_kernel:
             steps.append(partial(self.kernel.execute, block.code, **options))
         elif provisioner.shares_disk:
@@ -405,13 +436,3 @@ def _unknown_language(language: str, known: str = "python") -> BlockRefused:
     """The error for an unsupported language; a Python kernel also supports shell blocks."""
     known = "python, sh and bash" if known == "python" else known or "those of the kernel"
     return BlockRefused(f"{language!r} blocks cannot be run here; known languages are {known}")
-
-
-def _input_function(inquirer: Inquirer) -> Ask:
-    async def ask(prompt: str, password: bool) -> str:
-        text = await inquirer.typed(prompt, password)
-        if text is None:
-            raise EOFError
-        return text
-
-    return ask

@@ -89,6 +89,7 @@ class ChatCell:
             chat.move_to(self._place, self._notebook.defaults.default_place)
             chat.executor.kernel.rolls_back = self._settings.on_error == "rollback"
             model = self._limit_by_budgets(model, chat)
+            await self._open_servers(chat)
             if not self._settings.new and (notice := self._notebook.sessions.remark(chat, self._stage.origin)):
                 self._view.note(f"{notice} This cell begins a new conversation.", tone="warning", kind="restart")
             if chat.busy:
@@ -140,6 +141,20 @@ class ChatCell:
         if self._settings.ask_person is None:
             self._settings.ask_person = model_connection.support_tools(model_connection.hosts(self._spec, os.environ))
         return self._notebook.model(self._spec)
+
+    async def _open_servers(self, chat: NotebookConversation) -> None:
+        names = list(dict.fromkeys(self._settings.mcp))
+        if not names and chat.tools is None:
+            return
+        from autogen_nb.notebook import server_list
+
+        params = server_list.params(names, chat.cwd)
+        from autogen_nb.agents.parts.mcp_tools import McpTools
+
+        chat.tools = chat.executor.kernel_functions = chat.tools or McpTools()
+        self._view.set_status(f"starting {', '.join(names)}")
+        asks, seconds = self._settings.confirm != "never", self._settings.block_timeout
+        await self._on_engine(chat.tools.open(params, asks=asks, seconds=seconds))
 
     def _limit_by_budgets(self, model: Model, chat: NotebookConversation) -> Model:
         limits = [text for text in (self._settings.budget, self._settings.policy_budget) if text]
@@ -366,7 +381,10 @@ class ChatCell:
             timeout=settings.block_timeout or None,
         )
         role = ASSISTANT + FOLDER.format(folder=conversation.folder) + self._notebook.instructions.prompt
-        setup = role, model, config, settings.max_turns, settings.mode, bool(settings.ask_person)
+        tools = conversation.tools
+        role += tools.prompt if tools is not None else ""
+        digests = tools.digests if tools is not None else ()
+        setup = role, model, config, settings.max_turns, settings.mode, bool(settings.ask_person), digests
         earlier = conversation.runs[: conversation.runs.index(cell_run)]
         previous = conversation.agents
         if previous is not None and (previous.setup, previous.runs) == (setup, earlier):
@@ -375,6 +393,9 @@ class ChatCell:
             user, assistant = code_pair(role, model, config, settings.max_turns, settings.mode)
             if settings.ask_person:
                 register_ask_person(assistant, user)
+            # A model that may ask by a tool can call others, too.
+            if tools is not None and settings.ask_person:
+                tools.offer(assistant, user)
             for statement in (each for run in earlier for each in run.statements):
                 user.remember(statement.message, assistant, sent=statement.sender == user.name)
                 assistant.remember(statement.message, user, sent=statement.sender == assistant.name)

@@ -18,6 +18,7 @@ from autogen_nb.errors import AutogenError
 from autogen_nb.kernels.places.kernelspec import installed_kernels
 from autogen_nb.kernels.transfer.sizes import shape
 from autogen_nb.models.config.model_connection import known_models
+from autogen_nb.notebook import server_list
 from autogen_nb.notebook.commands.table import COMMANDS, find_command, verbs_of
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.options import ACTIONS, COMPLETES
@@ -217,6 +218,12 @@ def _rules(notebook: Notebook) -> Entries:
     return ()
 
 
+def _servers(_: Notebook) -> Entries:
+    with suppress(AutogenError):
+        return [(name, "an MCP server") for name in server_list.saved()]
+    return ()
+
+
 def _kinds(_: Notebook) -> Entries:
     return ((kind, "") for kind in RULE_KINDS)
 
@@ -226,6 +233,7 @@ SOURCES: Mapping[str, Callable[[Notebook], Entries]] = {
     "chats": _chats,
     "kernels": _kernels,
     "kinds of effects": _kinds,
+    "MCP servers": _servers,
     "models": _models,
     "rules": _rules,
     "sessions": _sessions,

@@ -25,7 +25,8 @@ async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
     about = f"Adds two numbers, release {VERSION['number']}."
     number = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
     tools = [tool("add", about, properties=ADD, required=["a"]), tool("lie", output_schema=number)]
-    tools += [tool(name) for name in TOOLS if name not in ("add", "lie")]
+    tools.append(tool("hang", properties={"path": {"type": "string"}}))
+    tools += [tool(name) for name in TOOLS if name not in ("add", "lie", "hang")]
     if "--bad-schema" in sys.argv:
         tools.append(tool("broken", properties={"a": {"type": "no such type"}}))
     return types.ListToolsResult(tools=tools)

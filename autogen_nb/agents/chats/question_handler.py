@@ -143,17 +143,17 @@ class QuestionHandler:
             return participant.answer_or_nobody(lambda: self._human.input(question))
         return self._human.input(question)
 
-    def _functions(self, question: events.FunctionsAsked) -> events.Answer | Awaitable[events.Answer]:
+    def _functions(self, question: events.FunctionsAsked) -> Any:
         agent, calls, outcomes = self._agents[question.agent], question.calls, list[Any]()
         if (own := agent.own_form("execute_function", self._waits)) is not None:
             outcomes += [own({"name": call.name, "arguments": call.arguments}) for call in calls]
         else:
             outcomes += [tool_use.call_function(agent.function_map, call.name, call.arguments) for call in calls]
         if any(isinstance(outcome, Awaitable) for outcome in outcomes):
-            return _await_outcomes(outcomes, is_message=own is not None)
+            return _await_outcomes(agent.name, outcomes, is_message=own is not None)
         for call, outcome in zip(calls, outcomes, strict=True) if own is None else ():
             runtime_log.log_function_use(agent, call.name, {"arguments": call.arguments}, outcome[1])
-        return _returned(outcomes, is_message=own is not None)
+        return _returned(agent.name, outcomes, is_message=own is not None)
 
     def _is_termination(self, question: events.Called) -> events.Returned:
         agent, message = self._agents[question.agent], self._messages_for(question)[-1]
@@ -255,19 +255,31 @@ def _run_overridden(agent: Participant, question: events.CodeAsked) -> events.Co
     return events.CodeRan(int(exit_code), outputs, len(question.blocks), seconds=time.monotonic() - started)
 
 
-async def _await_outcomes(outcomes: list[Any], *, is_message: bool) -> events.FunctionsReturned:
+async def _await_outcomes(agent: str, outcomes: list[Any], *, is_message: bool) -> events.FunctionsReturned | OnEngine:
     async def outcome(each: Any) -> Any:
         return await each if isinstance(each, Awaitable) else each
 
-    return _returned(await asyncio.gather(*map(outcome, outcomes)), is_message=is_message)
+    return _returned(agent, await asyncio.gather(*map(outcome, outcomes)), is_message=is_message)
 
 
-def _returned(outcomes: list[Any], *, is_message: bool) -> events.FunctionsReturned:
+def _returned(
+    agent: str, outcomes: list[Any], *, is_message: bool, asked: tuple[events.Recorded, ...] = ()
+) -> events.FunctionsReturned | OnEngine:
+    if any(isinstance(outcome[1], tool_use.AskingCall) for outcome in outcomes):
+
+        async def run(emit: Callable[[Any], None]) -> events.Answer:
+            questions = code_execution.Questions(agent, emit)
+            run_outcomes = [
+                await each[1].run(questions) if isinstance(each[1], tool_use.AskingCall) else each for each in outcomes
+            ]
+            return cast("events.Answer", _returned(agent, run_outcomes, is_message=False, asked=questions.close()))
+
+        return OnEngine(run)
     results = [outcome[1] for outcome in outcomes]
     texts = [str(result["content"] if is_message else tool_use.result_text(result)) for result in results]
     failed = tuple(index for index, (is_success, _) in enumerate(outcomes) if not is_success)
     inner = (message for result in results for message in getattr(result, "inner", ()))
-    return events.FunctionsReturned(tuple(texts), failed, tuple(inner))
+    return events.FunctionsReturned(tuple(texts), failed, tuple(inner), asked=asked)
 
 
 def _shift_ranges(

@@ -42,7 +42,7 @@ async def run_blocks(
     whole, rich = FullOutputFile(folder), RichOutputs(folder.save, shown, describe)
     # `rich.rest()` returns up to three outputs.
     outputs = BoundedOutputs(most=MOST + 3)
-    inquirer = _Inquirer(request.agent, emit)
+    inquirer = Questions(request.agent, emit)
 
     def show(output: Output) -> None:
         outputs.add(output)
@@ -84,7 +84,7 @@ async def run_to_end(executor: Executor, blocks: Sequence[CodeBlock], add: Calla
     raise ConfigError(f"run() of {executor!r} ended without a RunEnded, which it must yield as its last item")
 
 
-class _Inquirer:
+class Questions:
     """Emits the questions of running code, and records them with their answers."""
 
     def __init__(self, agent: str, emit: Callable[[Inquiry], None]) -> None:

@@ -87,6 +87,10 @@ class ServedTool:
     def name(self) -> str:
         return str(self.definition["name"])
 
+    @property
+    def about(self) -> str:
+        return str(self.definition["description"])
+
 
 @dataclass(frozen=True, slots=True)
 class ServedResult:

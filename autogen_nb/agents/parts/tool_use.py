@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from autogen_nb.agents.parts import tool_schema
 from autogen_nb.agents.parts.agent import Agent, both_forms
-from autogen_nb.core.ports import Model
+from autogen_nb.core.ports import Inquirer, Model
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Said
 from autogen_nb.run import Waits, settle, then
@@ -37,6 +37,13 @@ class TextFunction:
 
     def __call__(self, **arguments: Any) -> Any:
         return then(self.function(**arguments), self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class AskingCall:
+    """The result of a function that asks about its effect, as code does: `run` gets what asks, and calls it."""
+
+    run: Callable[[Inquirer], Awaitable[tuple[bool, Any]]]
 
 
 class ToolUser(Agent):

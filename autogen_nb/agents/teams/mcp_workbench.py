@@ -68,6 +68,7 @@ class _McpTool(BaseTool[Mapping[str, Any], str]):
         return self._definition
 
     async def run(self, args: Mapping[str, Any], cancellation_token: Any) -> str:
+        del cancellation_token
         async with McpWorkbench(self._params) as workbench:
             return await call_workbench(workbench, self.name, **args)
 

@@ -84,12 +84,12 @@ class TeamQuestionHandler(QuestionHandler):
         what = f"the model_context or the workbench of {agent.name}"
         return OnCaller(lambda: call_user_code(prepare, what, lambda request: request))
 
-    def _functions(self, question: FunctionsAsked) -> Answer | Awaitable[Answer]:
+    def _functions(self, question: FunctionsAsked) -> Any:
         functions, workbenches = super()._functions, self._members[question.agent].workbenches
         if not workbenches:
             return functions(question)
 
-        async def call() -> Answer:
+        async def call() -> Any:
             # A resumed run has not listed the tools yet.
             await offer_tools(self._agents[question.agent], workbenches)
             answer = functions(question)

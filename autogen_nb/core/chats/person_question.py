@@ -64,7 +64,10 @@ class CallAndAsk:
         others = tuple(call for call in message.calls if call.name not in self.names)
         returned: Sequence[str] = ()
         if others:
-            returned = (yield from ask(FunctionsAsked(spec.name, others), FunctionsReturned)).contents
+            answer = yield from ask(FunctionsAsked(spec.name, others), FunctionsReturned)
+            if answer.is_stopped:
+                return Stop("stopped")
+            returned = answer.contents
         results, contents = iter(returned), []
         for call in message.calls:
             result = (yield from _ask_person(call, spec, peer)) if call.name in self.names else next(results)

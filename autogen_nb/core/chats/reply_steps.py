@@ -225,6 +225,8 @@ def generate_function_call_reply(state: ConversationState, spec: AgentSpec, peer
     if not calls:
         return None
     returned = yield from ask(FunctionsAsked(spec.name, calls), FunctionsReturned)
+    if returned.is_stopped:
+        return Stop("stopped")
     return Reply(tool_result_message(message, returned.contents))
 
 

@@ -4,6 +4,7 @@
 2. Only a rule without a target covers effects with an unknown target.
 3. A path covers everything below it, except hidden files and folders, and paths with ``..`` (they may follow a link).
 4. A program's name covers the command lines that start only this program.
+5. A server covers its tools; a tool with a digest is covered only as long as its definition is the same.
 """
 
 import re
@@ -44,6 +45,7 @@ _DESCRIPTIONS: Mapping[EffectKind, tuple[str, str]] = {
     "process": ("running {}", "running any program"),
     "install": ("installing {}", "installing any package"),
     "environment": ("reading and changing {} in the environment", "reading and changing the environment"),
+    "mcp": ("calls of {}", "calls of any tool of any MCP server"),
     "unknown": ("{}", "code that cannot be read"),
 }
 _HOME = re.compile(r"/(home|Users)/[^/]+$")
@@ -85,6 +87,8 @@ class Rule:
                 return self.target in (effect.target.strip(), effect_targets.program(effect.target))
             case "install":
                 return effect_targets.package(effect.target) == self.target
+            case "mcp":
+                return f"{effect.target} ".startswith(f"{self.target} ")
             case _:
                 return effect.target == self.target
 
@@ -96,6 +100,10 @@ class Rule:
             return f"every host below {shown[2:]}"
         if self.kind == "process" and " " not in self.target:
             return f"{shown} with any arguments"
+        if self.kind == "mcp":
+            server, *tool = shown.split(" ", 2)
+            version = f" as it is now ({tool[1]})" if tool[1:] else ""
+            return f"{tool[0] if tool else 'all tools'} of the MCP server {server}{version}"
         return shown
 
 
@@ -195,7 +203,7 @@ def _offers(effect: Effect) -> Iterator[Rule]:
             names = _offered_commands(effect.target.strip())
         case "install":
             names = iter((effect_targets.package(effect.target) or "",))
-        case "environment":
+        case "environment" | "mcp":
             names = iter((effect.target,))
         case _:
             return

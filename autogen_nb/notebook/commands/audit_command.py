@@ -207,7 +207,7 @@ def _text(statement: Said, agent: str) -> str:
 
 def _flat(log: Iterable[Recorded]) -> Iterator[Recorded]:
     for event in log:
-        yield from _flat(getattr(event, "inner", ()))
+        yield from _flat((*getattr(event, "inner", ()), *getattr(event, "asked", ())))
         yield event
 
 

@@ -9,6 +9,7 @@ from autogen_nb.notebook.commands.chat_commands import branch, code, export, red
 from autogen_nb.notebook.commands.command import Command, CommandContext
 from autogen_nb.notebook.commands.history_command import chats, history, remove, search, sessions, show_session, usage
 from autogen_nb.notebook.commands.kernel_command import interrupt, pull, push, restart, status, stop, variables
+from autogen_nb.notebook.commands.mcp_command import add_server, remove_server, servers, test_server
 from autogen_nb.notebook.commands.model_command import forget_model, model, models, set_model
 from autogen_nb.notebook.commands.rules_command import add_rule, clear_rules, remove_rule, rules
 from autogen_nb.notebook.transformer import HELP, TASK_BELOW
@@ -20,10 +21,11 @@ COMMANDS = {
         *(pull, push, status, variables, restart, interrupt, stop),
         *(fix, explain, show, say, code, undo, redo, retry, branch, resume, export),
         *(chats, history, usage, audit, sessions, show_session, search, remove),
+        *(servers, add_server, remove_server, test_server),
         *(rules, add_rule, remove_rule, clear_rules, model, set_model, forget_model, models),
     )
 }
-_DEFAULTS = {"kernel": "status", "rules": "list", "sessions": "list"}
+_DEFAULTS = {"kernel": "status", "mcp": "list", "rules": "list", "sessions": "list"}
 """The second words of commands whose first word is enough."""
 
 
