@@ -168,6 +168,7 @@ BY_NAME = {
     "cli/run_command.py": "a device; the file that the person has named, made anew, so that no link is opened",
     "human/rules_file.py": "the person's own settings, which no sandbox writes",
     "notebook/model_setting.py": "the same",
+    "notebook/server_list.py": "the same",
     "notebook/commands/cell_commands.py": "a folder that was made just now, before any code",
     "human/terminal_human.py": "a folder that was made just now, and the terminal",
     "kernels/launch.py": "a fresh folder for a kernel that has not begun",

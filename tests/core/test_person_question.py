@@ -4,11 +4,21 @@ from typing import Any
 import pytest
 
 from autogen_nb.core.chats.person_question import SILENCE, CallAndAsk, ParsedQuestion, read_question
-from autogen_nb.core.chats.reply_steps import AgentSpec, ConversationState, Outcome, Reply, Stop, ask
+from autogen_nb.core.chats.reply_steps import (
+    AgentSpec,
+    ConversationState,
+    Outcome,
+    Reply,
+    Stop,
+    ask,
+    generate_function_call_reply,
+)
 from autogen_nb.core.text.reasoning import split_unopened
+from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.events import (
     Answer,
     Called,
+    EffectAsked,
     FunctionsAsked,
     FunctionsReturned,
     HumanInputAsked,
@@ -72,6 +82,15 @@ def test_other_calls_stay_in_their_places() -> None:
         "2",
         "Error: 'ask_person' needs a question, as text",
     ]
+
+
+def test_person_may_end_the_chat_at_a_call_of_another_tool() -> None:
+    asked = (EffectAsked("user", Effect("mcp", "time now 1f")), EffectJudged(allowed=False, stop=True))
+    returned, message = FunctionsReturned(("Error: denied",), asked=asked), Message(None, tool_calls=[call("one")])
+
+    assert run(message, returned)[1] == Stop("stopped")
+    step = generate_function_call_reply(heard(message), AgentSpec("user"), "assistant")
+    assert outcome(step, scripted(returned))[1] == Stop("stopped")
 
 
 def test_person_may_end_the_chat() -> None:

@@ -48,6 +48,10 @@ FOLDER, HOME = "/home/ann/work", "/home/ann"
         ("run git status", Rule("process", "git status"), "running git status"),
         ("install Scikit_Learn>=1.2", Rule("install", "scikit-learn"), "installing scikit-learn"),
         ("env LANG", Rule("environment", "LANG"), "reading and changing LANG in the environment"),
+        ("mcp", Rule("mcp"), "calls of any tool of any MCP server"),
+        ("mcp time", Rule("mcp", "time"), "calls of all tools of the MCP server time"),
+        ("mcp time now", Rule("mcp", "time now"), "calls of now of the MCP server time"),
+        ("mcp time now 1f", Rule("mcp", "time now 1f"), "calls of now of the MCP server time as it is now (1f)"),
         ("unknown", Rule("unknown"), "code that cannot be read"),
     ],
 )

@@ -75,7 +75,11 @@ def test_code_calls_tools_as_functions(fresh: FrontEnd, model: FakeOpenAI) -> No
     model.add(python(LOOP), python(fail), "Done.", python(LOOP), "Left out.")
     fresh.run(ADD, "add")
 
-    cell = fresh.run_clicking("%%autogen --mcp calc --confirm risky\nGo.", "one", click=["Allow"] * 3)
+    cell = fresh.start("%%autogen --mcp calc --confirm risky\nGo.", "one")
+    for tool in ("add", "fail", "picture"):
+        fresh.wait(lambda tool=tool: f"calls the tool {tool} of" in cell.text, tool)
+        fresh.click("Allow")
+    fresh.finish(cell)
     without = fresh.run("%%autogen --confirm risky\nWithout.", "two")
 
     assert "total 210 Adds two numbers, release 1." in cell.about("stream")[0]
