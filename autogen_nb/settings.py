@@ -130,7 +130,7 @@ class Settings(Configurable):
     inputs = List(Unicode(), help="variables to copy to the agent's kernel").tag(
         flags=("-i", "--input"), metavar="NAMES", check=_names, completes="variables"
     )
-    mcp = List(Unicode(), help="an MCP server, of `%autogen mcp add`, whose tools the agent may call").tag(
+    mcp = List(Unicode(), help="one of your MCP servers: the agent may call its tools").tag(
         flags=("--mcp",), metavar="NAME", completes="MCP servers"
     )
     outputs = List(Unicode(), help="variables to copy back, as data only").tag(

@@ -1,6 +1,7 @@
 """The tools of MCP servers in a cell."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,8 @@ def test_code_calls_tools_as_functions(fresh: FrontEnd, model: FakeOpenAI) -> No
 
     cell = fresh.start("%%autogen --mcp calc --confirm risky\nGo.", "one")
     for tool in ("add", "fail", "picture"):
-        fresh.wait(lambda tool=tool: f"calls the tool {tool} of" in cell.text, tool)
+        words = f"calls the tool {tool} of"
+        fresh.wait(partial(lambda words: words in cell.text, words), words)
         fresh.click("Allow")
     fresh.finish(cell)
     without = fresh.run("%%autogen --confirm risky\nWithout.", "two")

@@ -58,8 +58,7 @@ def _define(tools, mark):
 """
 
 
-class _Denied(ExecutionError):
-    pass
+class _Denied(ExecutionError): ...
 
 
 class McpTools:
