@@ -4,13 +4,15 @@ from contextlib import aclosing
 from functools import partial
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import Answer, ApprovalAsked, CodeInputAsked, EffectAsked, Question
+from autogen_nb.events import Answer, ApprovalAsked, CodeInputAsked, EffectAsked, Ended, Question
 from autogen_nb.notebook.asking.person import Person
 from autogen_nb.notebook.commands.command import CommandContext, argument, command
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.sessions.attachment import follow
 
 _ATTACHED = "This cell shows the session {!r} as it runs, and asks its questions. Stop the cell (■) to detach."
+
+_GONE = "The program that ran the session has ended."
 
 
 @command(
@@ -30,6 +32,8 @@ async def attach(context: CommandContext, name: str) -> None:
                 else:
                     stage.view.show(event)
                     stage.view.tick()
+        stage.view.note(_GONE)
+        stage.view.show(Ended("answered"))
 
 
 async def _answer(stage: CellStage, question: Question) -> Answer:
