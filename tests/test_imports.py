@@ -170,6 +170,7 @@ BY_NAME = {
     "notebook/model_setting.py": "the same",
     "notebook/server_list.py": "the same",
     "notebook/commands/cell_commands.py": "a folder that was made just now, before any code",
+    "sessions/attachment.py": "the folder of a session, which no code of an agent writes",
     "human/terminal_human.py": "a folder that was made just now, and the terminal",
     "kernels/launch.py": "a fresh folder for a kernel that has not begun",
     "kernels/limits/cgroups.py": "the system's own cgroups",

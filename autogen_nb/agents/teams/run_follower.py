@@ -25,6 +25,7 @@ from autogen_nb.events import (
     ModelAsked,
     ModelDelta,
     ModelReplied,
+    Relayed,
     Returned,
     Said,
 )
@@ -91,6 +92,8 @@ class RunFollower:
         self._new: list[BaseMessage] = []
         self._given: list[BaseMessage] = []
         """The messages of a member's answer, in AgentChat's form, that the flow has yet to say."""
+        self.round: tuple[str, ...] = ()
+        """The members that have yet to speak in a round with several."""
         self.stop_reason: str | None = None
         # A run that was cancelled may have left answers that a member has yet to read.
         for name, entries in transcript.later.items():
@@ -126,6 +129,8 @@ class RunFollower:
                 is_turn = False
             case _:
                 is_turn = True
+        if isinstance(event, Relayed):
+            self.round = event.recipients
         if self._turn.has_ended and is_turn:
             self._turn = _Turn(len(self.transcript.messages))
         if (agent := getattr(event, "agent", "")) in self.members:
@@ -244,6 +249,7 @@ class RunFollower:
                 member.context.clear()
                 self.transcript.read_positions[member.name] = position - 1
         speaker = self._turn.speaker if statement.kind != "task" else ""
+        self.round = tuple(name for name in self.round if name != speaker)
         if speaker in self.members:
             self._keep_draft(statement, self.members[speaker], position)
         said = team_messages.flow_message(message) if isinstance(message, StructuredMessage) else statement.message
