@@ -24,7 +24,8 @@ def tool(name: str, description: str = "", **more: Any) -> types.Tool:
 async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
     about = f"Adds two numbers, release {VERSION['number']}."
     number = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
-    tools = [tool("add", about, properties=ADD, required=["a"]), tool("lie", output_schema=number)]
+    total = {"type": "object", "properties": {"result": {"type": "integer"}}, "required": ["result"]}
+    tools = [tool("add", about, properties=ADD, required=["a"], output_schema=total), tool("lie", output_schema=number)]
     tools.append(tool("hang", properties={"path": {"type": "string"}}))
     tools += [tool(name) for name in TOOLS if name not in ("add", "lie", "hang")]
     if "--bad-schema" in sys.argv:
@@ -51,9 +52,12 @@ def environment() -> str:
     return " ".join(sorted(os.environ))
 
 
-def flood() -> None:
+def flood() -> str | None:
+    if "--http" in sys.argv:
+        return "x" * 30_000_000
     OUTPUT.write("x" * 30_000_000 + "\n")
     OUTPUT.flush()
+    return None
 
 
 def lines() -> None:
@@ -113,6 +117,12 @@ SERVER = Server("test", on_list_tools=list_tools, on_call_tool=call_tool)
 
 
 async def main() -> None:
+    if "--http" in sys.argv:
+        import uvicorn
+
+        app = SERVER.streamable_http_app(host="127.0.0.1")
+        await uvicorn.Server(uvicorn.Config(app, port=int(sys.argv[-1]), log_level="error")).serve()
+        return
     from mcp.server.stdio import stdio_server
 
     async with stdio_server() as (read, write):

@@ -1,17 +1,19 @@
 """`McpWorkbench` with a server that is a program of its own."""
 
 import asyncio
+import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from autogen_nb import AssistantAgent, CancellationToken, OpenAIChatCompletionClient
 from autogen_nb.errors import ExecutionError
 from autogen_nb.testing import FakeOpenAI, FakeReply
-from autogen_nb.tools.mcp import McpWorkbench, StdioServerParams, mcp_server_tools
+from autogen_nb.tools.mcp import McpWorkbench, StdioServerParams, StreamableHttpServerParams, mcp_server_tools
 from tests.processes import gone, waited
 
 SERVER = str(Path(__file__).with_name("mcp_server.py"))
@@ -21,7 +23,7 @@ def server(*more: str, seconds: float = 20) -> StdioServerParams:
     return StdioServerParams(command=sys.executable, args=[SERVER, *more], read_timeout_seconds=seconds)
 
 
-def held(work: Callable[[McpWorkbench], Awaitable[None]], params: StdioServerParams | None = None) -> None:
+def held(work: Callable[[McpWorkbench], Awaitable[None]], params: Any = None) -> None:
     async def run() -> None:
         async with McpWorkbench(params or server()) as workbench:
             await work(workbench)
@@ -84,6 +86,34 @@ def test_a_server_that_hangs_is_left_and_can_be_called_again() -> None:
         assert await called(workbench, "add", a=1) == "2"
 
     held(run, server(seconds=2))
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_server_at_an_address_has_the_same_limits() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    running = subprocess.Popen([sys.executable, SERVER, "--http", str(port)], stderr=subprocess.DEVNULL)
+    address = StreamableHttpServerParams(url=f"http://127.0.0.1:{port}/mcp", timeout=20)
+
+    async def run(workbench: McpWorkbench) -> None:
+        assert await called(workbench, "add", a=1) == "2"
+        assert "sent more than 20 MB for one request" in await called(workbench, "flood")
+        assert await called(workbench, "add", a=2) == "3"
+        running.kill()
+        running.wait()
+        assert (await called(workbench, "add", a=1)).startswith(f"failed: the MCP server '{address.url}' ")
+
+    try:
+        assert waited(lambda: _listens(port))
+        held(run, address)
+    finally:
+        running.kill()
+        running.wait()
 
 
 def test_changed_tools_are_listed_anew() -> None:

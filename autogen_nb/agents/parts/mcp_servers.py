@@ -41,8 +41,8 @@ from autogen_nb.kernels.processes.lifeline import Lifeline
 
 FLOOD = 20_000_000
 """The maximum size of what a server sends after a request, in bytes."""
-MOST_TOOLS = 200
-_SCHEMA_LIMIT = 50_000
+MOST_TOOLS = 100
+_SCHEMA_LIMIT = 20_000
 _DESCRIPTION_LIMIT = 2_000
 _START_SECONDS = 30.0
 _END_SECONDS = 1.0
@@ -82,6 +82,7 @@ class ServedTool:
 
     definition: dict[str, Any]
     digest: str
+    is_structured: bool
 
     @property
     def name(self) -> str:
@@ -155,6 +156,9 @@ class McpServer:
         except TimeoutError:
             raise self._error(f"did not {what} within {seconds:g} s") from None
         except Exception as error:
+            if getattr(error, "code", 0) == mcp_types.CONNECTION_CLOSED:
+                self._why = self._why or f"closed the connection, or sent more than {readable(FLOOD)} for one request"
+                self._stop.set()
             raise self._error(f"did not {what}: {_line(error)}") from error
 
     async def _client(self) -> Client:
@@ -193,10 +197,12 @@ class McpServer:
         if _NAME.fullmatch(tool.name) and len(text) <= _SCHEMA_LIMIT and schema.get("type") == "object":
             with suppress(jsonschema.SchemaError):
                 jsonschema.validators.validator_for(schema).check_schema(schema)
-                whole = json.dumps([self.params.model_dump(mode="json"), tool.name, tool.description, text])
+                place = self.params.model_dump(include={"command", "args", "url"})
+                whole = json.dumps([place, tool.name, tool.description, text, tool.output_schema])
                 about = visible(tool.description or "")[:_DESCRIPTION_LIMIT]
                 definition = {"name": tool.name, "description": about, "parameters": schema}
-                return ServedTool(definition, hashlib.sha256(whole.encode()).hexdigest()[:12])
+                digest = hashlib.sha256(whole.encode()).hexdigest()[:12]
+                return ServedTool(definition, digest, bool(tool.output_schema))
         raise self._error(f"offers a tool with an invalid name or schema: {visible(tool.name)[:64]!r}")
 
     def _error(self, what: str) -> ExecutionError:

@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -24,7 +25,7 @@ _LONGEST_NAME = 64
 _LONGEST_LINE = 500
 _PROMPT = """
 
-Your code can call these functions of MCP servers; they are built in, return data or text, and raise errors:
+Your code can call these functions of MCP servers; they are built in, and raise errors. Data are dicts and lists:
 """
 _SOURCE = """
 def _define(tools, mark):
@@ -109,7 +110,10 @@ class McpTools:
                 f"{each}: {kind}" + "".join(f" = {default!r}" for default in more.values())
                 for each, kind, more in _parameters(tool)
             ]
-            lines.append(f"- {name}({', '.join(parameters)}): {tool.about}")
+            returned = "data" if tool.is_structured else "str"
+            lines.append(
+                f"- {name}({', '.join(parameters)}) -> {returned}: {' '.join(tool.about.split())[:_LONGEST_LINE]}"
+            )
         return _PROMPT + "\n".join(lines) if lines else ""
 
     @property
@@ -164,7 +168,7 @@ class McpTools:
         result = await server.call(tool.name, arguments, self._seconds)
         if result.is_error:
             raise ExecutionError(result.text or "the tool failed without a message")
-        return result
+        return result if tool.is_structured else replace(result, value=None)
 
 
 def _parameters(tool: ServedTool) -> list[tuple[str, str, dict[str, Any]]]:
