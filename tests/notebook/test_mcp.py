@@ -33,6 +33,7 @@ def test_servers_are_added_listed_tested_and_removed(fresh: FrontEnd) -> None:
 def test_a_models_call_is_asked_about_recorded_and_bound_to_the_schema(fresh: FrontEnd, model: FakeOpenAI) -> None:
     change = FakeReply(tool_calls=[{"name": "calc_change", "arguments": {}}])
     model.add(CALL, "Three.", CALL, "Again.", change, CALL, "Changed.")
+    fresh.run("%autogen rules clear --yes", "clear")
     fresh.run(ADD, "add")
 
     first = fresh.run_clicking(
@@ -57,6 +58,7 @@ def test_a_models_call_is_asked_about_recorded_and_bound_to_the_schema(fresh: Fr
 
 def test_a_denied_call_goes_to_the_model_and_a_stop_ends_the_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(CALL, "I see.", CALL)
+    fresh.run("%autogen rules clear --yes", "clear")
     fresh.run(ADD, "add")
 
     denied = fresh.start("%%autogen --mcp calc --ask-person\nGo.", "one")
