@@ -183,3 +183,12 @@ def test_other_names_say_what_to_use() -> None:
 
     with pytest.raises(ConfigError, match="hand over by an OnContextCondition"):
         RegexGuardrail()
+
+
+@pytest.mark.parametrize("kind", [ConversableAgent, autogen_nb.AssistantAgent, autogen_nb.UserProxyAgent])
+def test_agents_of_all_kinds_take_handoffs_and_variables(kind: Any) -> None:
+    handoffs, variables = autogen_nb.Handoffs(), ContextVariables({"tries": 1})
+
+    member = kind("a", handoffs=handoffs, context_variables=variables, llm_config=False)
+
+    assert (member.handoffs, member.context_variables) == (handoffs, variables)

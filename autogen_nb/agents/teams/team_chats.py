@@ -58,6 +58,8 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
     """
 
     is_team = True
+    takes_teams = True
+    """Whether teams can be members."""
 
     def __init__(
         self,
@@ -73,6 +75,10 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         Agent.__init__(self, name)
         super().__init__()
         self.description = description
+        if not self.takes_teams and (teams := [each.name for each in participants if isinstance(each, BaseGroupChat)]):
+            raise ConfigError(
+                f"a {type(self).__name__} has no teams as members, and {teams[0]!r} is one; give its agents instead"
+            )
         self._members = _members_by_name(participants, name)
         self._condition = _condition(termination_condition)
         self._max_turns = None if max_turns is None else read_count("max_turns", max_turns)
