@@ -195,7 +195,7 @@ def _summary(
         return fill_template(template, **fields, is_error=str(failed))
     from autogen_nb.models import client_types
 
-    call_id = call.call_id or ""
-    result = client_types.FunctionExecutionResult(content=content, name=call.name, call_id=call_id, is_error=failed)
+    made = client_types.function_call(call)
+    result = client_types.FunctionExecutionResult(content=content, name=made.name, call_id=made.id, is_error=failed)
     with naming_errors("tool_call_summary_formatter"):
-        return formatter(client_types.FunctionCall(call_id, call.arguments, call.name), result)
+        return formatter(made, result)

@@ -37,7 +37,9 @@ from autogen_nb.models.client_types import (
     FunctionExecutionResultMessage,
     LLMMessage,
     RequestUsage,
+    function_call,
     on_the_wire,
+    request_usage,
 )
 
 
@@ -64,19 +66,17 @@ class TeamTranscript:
 
 @dataclass(slots=True)
 class _Turn:
-    """The current turn, which begins in the transcript at `start`; `draft` holds the speaker's steps."""
+    """The current turn; `draft` holds the speaker's steps."""
 
-    start: int
     speaker: str = ""
     draft: list[Mapping[str, Any]] = field(default_factory=list)
-    usage: Usage | None = None
+    usage: RequestUsage | None = None
     may_call: bool = True
     call_message: Message = field(default_factory=Message)
     calls: list[FunctionCall] = field(default_factory=list)
     results: list[FunctionExecutionResult] = field(default_factory=list)
     exit_code: int = 1
     generations: int = 0
-    has_ended: bool = False
 
 
 class RunFollower:
@@ -87,7 +87,8 @@ class RunFollower:
         self.transcript = transcript
         self._task = list(task)
         self._task_ids = {id(message) for message in task}
-        self._turn = _Turn(len(transcript.messages))
+        self._turn = _Turn()
+        self._round_start, self._is_checked = len(transcript.messages), False
         self._new: list[BaseMessage] = []
         self._given: list[BaseMessage] = []
         """The messages of a member's answer, in AgentChat's form, that the flow has yet to say."""
@@ -99,8 +100,9 @@ class RunFollower:
         transcript.ends.clear()
 
     @property
-    def turn(self) -> Sequence[BaseMessage]:
-        return self.transcript.messages[self._turn.start :]
+    def round(self) -> Sequence[BaseMessage]:
+        """The messages since the last check of the termination condition."""
+        return self.transcript.messages[self._round_start :]
 
     def is_task(self, message: BaseMessage) -> bool:
         return id(message) in self._task_ids
@@ -110,7 +112,12 @@ class RunFollower:
         return [*self.members[name].context, *self._turn.draft]
 
     def follow(self, event: Event) -> None:
-        self._begin(event)
+        if isinstance(event, Called) and event.function == "termination condition":
+            self._is_checked = True
+        elif self._is_checked and not isinstance(event, Returned):
+            self._round_start, self._is_checked = len(self.transcript.messages), False
+        if (agent := getattr(event, "agent", "")) in self.members:
+            self._turn.speaker = agent
         for message in self._messages_of(event):
             if not isinstance(message, team_messages.ModelClientStreamingChunkEvent):
                 self.transcript.messages.append(message)
@@ -119,17 +126,6 @@ class RunFollower:
     def take_messages(self) -> list[BaseMessage]:
         messages, self._new = self._new, []
         return messages
-
-    def _begin(self, event: Event) -> None:
-        match event:
-            case Called(function="termination condition") | Returned() | Ended():
-                is_turn = False
-            case _:
-                is_turn = True
-        if self._turn.has_ended and is_turn:
-            self._turn = _Turn(len(self.transcript.messages))
-        if (agent := getattr(event, "agent", "")) in self.members:
-            self._turn.speaker = agent
 
     def _messages_of(self, event: Event) -> Iterator[BaseMessage]:  # noqa: C901  # one case for each event
         match event:
@@ -146,8 +142,8 @@ class RunFollower:
             case Returned(messages=messages, kind="memory"):
                 yield from self._memory_events(messages)
             case Returned(transcript=transcript) if transcript or event.usage:
-                self._turn.usage = event.usage
-                yield from self._take_given(list(map(_kept, transcript)), len(event.messages))
+                self._turn.usage = _usage(event.usage)
+                yield from self._take_given(team_messages.restored_messages(transcript), len(event.messages))
             case CodeRan(exit_code=exit_code):
                 self._turn.exit_code = exit_code
             case Said(sender=sender, recipient=recipient) if sender == recipient:
@@ -161,7 +157,7 @@ class RunFollower:
 
     def _reply_events(self, reply: Completion) -> Iterator[BaseMessage]:
         turn = self._turn
-        turn.usage = reply.usage
+        turn.usage = _usage(reply.usage)
         self.members[turn.speaker].count_usage(reply)
         if reply.reasoning is not None:
             yield team_messages.ThoughtEvent(source=turn.speaker, content=reply.reasoning.text)
@@ -172,13 +168,12 @@ class RunFollower:
         if reply.message.text:
             yield team_messages.ThoughtEvent(source=turn.speaker, content=reply.message.text)
         turn.call_message = reply.message
-        turn.calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in reply.message.calls]
-        usage = _usage(reply.usage)
-        yield team_messages.ToolCallRequestEvent(source=turn.speaker, content=turn.calls, models_usage=usage)
+        turn.calls = list(map(function_call, reply.message.calls))
+        yield team_messages.ToolCallRequestEvent(source=turn.speaker, content=turn.calls, models_usage=turn.usage)
 
     def _result_events(self, returned: FunctionsReturned) -> Iterator[BaseMessage]:
         turn = self._turn
-        yield from map(self._inner, map(_kept, returned.inner))
+        yield from self._keep_inner(team_messages.restored_messages(returned.inner))
         turn.results = [
             FunctionExecutionResult(
                 content=content, name=call.name, call_id=call.id, is_error=returned.has_failed(index)
@@ -210,34 +205,35 @@ class RunFollower:
             content=text,
             code_blocks=list(read(text).blocks),
             retry_attempt=turn.generations - 1,
-            models_usage=_usage(turn.usage),
+            models_usage=turn.usage,
         )
 
-    def _inner(self, message: BaseMessage) -> BaseMessage:
-        self.transcript.inner_ids.add(message.id)
-        return message
+    def _keep_inner(self, messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+        self.transcript.inner_ids.update(message.id for message in messages)
+        return messages
 
     def _take_given(self, messages: list[BaseMessage], count: int) -> Iterator[BaseMessage]:
         """Keeps the last `count` messages, which the flow will say, and the events between them; yields the others."""
         chat = [number for number, message in enumerate(messages) if isinstance(message, BaseChatMessage)]
         first = chat[-count] if chat and count else len(messages)
         self._given = messages[first:]
-        yield from map(self._inner, messages[:first])
-
-    def _said_messages(self, statement: Said) -> Iterator[BaseMessage]:
-        if statement.kind == "task" and self._task:
-            yield self._task.pop(0)
-        elif self._given:
-            while not isinstance(self._given[0], BaseChatMessage):
-                yield self._given.pop(0)
-            yield self._given.pop(0)
-        else:
-            yield self._message(statement)
+        yield from self._keep_inner(messages[:first])
 
     def _team_messages(self, statement: Said) -> Iterator[BaseMessage]:
-        *events, message = self._said_messages(statement)
-        yield from (*events, message)
-        self._turn.has_ended = not (self._task or self._given)
+        if statement.kind == "task" and self._task:
+            message: BaseMessage = self._task.pop(0)
+        elif self._given:
+            while not isinstance(message := self._given.pop(0), BaseChatMessage):
+                yield message
+        else:
+            message = self._message(statement)
+        yield message
+        self._deliver(statement, message)
+        if not (self._task or self._given):
+            self._turn = _Turn()
+
+    def _deliver(self, statement: Said, message: BaseMessage) -> None:
+        """Adds the message to the members' contexts."""
         position = len(self.transcript.messages)
         if statement.kind == "plan":
             for member in self.members.values():
@@ -267,7 +263,10 @@ class RunFollower:
 
     def _message(self, statement: Said) -> BaseChatMessage:
         content: Any = team_messages.message_content(statement.message)
-        common: dict[str, Any] = {"source": statement.sender, "models_usage": _usage(self._turn.usage)}
+        common: dict[str, Any] = {
+            "source": statement.sender,
+            "models_usage": self._turn.usage,
+        }
         match statement.kind:
             case "structured":
                 member = self.members[statement.sender]
@@ -308,9 +307,5 @@ class RunFollower:
         return [called, FunctionExecutionResultMessage(content=results)]
 
 
-def _kept(said: Said) -> BaseMessage:
-    return team_messages.load_message(said.message.context or {})
-
-
 def _usage(usage: Usage | None) -> RequestUsage | None:
-    return None if usage is None else RequestUsage(usage.prompt_tokens, usage.completion_tokens)
+    return None if usage is None else request_usage(usage)

@@ -26,7 +26,7 @@ from autogen_nb.agents.teams.team_messages import (
     task_messages,
 )
 from autogen_nb.agents.teams.team_question_handler import OrderQuestion, TeamQuestionHandler
-from autogen_nb.agents.teams.termination_conditions import JudgedConditions, TerminationCondition
+from autogen_nb.agents.teams.termination_conditions import RunConditions, TerminationCondition
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_flow import OneByOne, Order, TeamRun, team_chat
 from autogen_nb.core.chats.team_replies import Respond, TeamState, ask_member
@@ -115,13 +115,13 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         """
         self._check_idle()
         messages = task_messages(task)
-        conditions = JudgedConditions()
+        conditions = None if self._condition is None else RunConditions(self._condition)
         settings = TeamRun(
             self.name,
             {name: member.respond() for name, member in self._members.items()},
             self._order,
             [_task(message, self.name) for message in messages],
-            None if self._condition is None else self._condition.named_watch(conditions),
+            conditions,
             self._max_turns,
         )
         if not messages and not self._state.said:

@@ -302,14 +302,20 @@ def flow_message(message: BaseChatMessage) -> Message:
 
 def kept_messages(messages: Sequence[BaseMessage]) -> tuple[Said, ...]:
     """The messages in AgentChat's form, as the `context` of each; events of agents have no content."""
-    return tuple(map(_kept, messages))
+    return tuple(
+        Said(
+            message.source,
+            "",
+            Message(message.to_text() if isinstance(message, BaseChatMessage) else None, context=dict(message.dump())),
+            kind=message.kind if isinstance(message, BaseChatMessage) else "text",
+        )
+        for message in messages
+    )
 
 
-def _kept(message: BaseMessage) -> Said:
-    dumped = dict(message.dump())
-    if isinstance(message, BaseChatMessage):
-        return Said(message.source, "", Message(message.to_text(), context=dumped), kind=message.kind)
-    return Said(message.source, "", Message(context=dumped))
+def restored_messages(kept: Sequence[Said]) -> list[BaseMessage]:
+    """The messages from which `kept_messages` made these."""
+    return [load_message(each.message.context or {}) for each in kept]
 
 
 def message_content(message: Message) -> str | list[str | Image]:

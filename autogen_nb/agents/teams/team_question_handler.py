@@ -13,7 +13,7 @@ from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.teams.memories import remember
 from autogen_nb.agents.teams.model_contexts import UnboundedChatCompletionContext
 from autogen_nb.agents.teams.run_follower import RunFollower
-from autogen_nb.agents.teams.termination_conditions import JudgedConditions
+from autogen_nb.agents.teams.termination_conditions import RunConditions
 from autogen_nb.agents.teams.workbenches import offer_tools
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model
@@ -40,7 +40,7 @@ class TeamQuestionHandler(QuestionHandler):
         self,
         follower: RunFollower,
         human: Human,
-        conditions: JudgedConditions,
+        conditions: RunConditions | None,
         select: Callable[[OrderQuestion], OnCaller | OnEngine],
         *,
         waits: run.Waits,
@@ -53,8 +53,9 @@ class TeamQuestionHandler(QuestionHandler):
         self._calls |= {
             "generate_reply": self._answer,
             "memory": self._remember,
-            "termination condition": lambda question: conditions.judge(question, tuple(follower.turn)),
         }
+        if conditions is not None:
+            self._calls["termination condition"] = lambda question: conditions.judge(question, tuple(follower.round))
 
     def __call__(self, question: Question) -> OnCaller | OnEngine:
         match question:
