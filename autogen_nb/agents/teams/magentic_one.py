@@ -202,6 +202,5 @@ class MagenticOneGroupChat(BaseGroupChat):
 
     def _fill(self, template: str) -> str:
         order, names = self._order, ", ".join(self._members)
-        roles = "\n".join(f"{name}: {' '.join(each.description.split())}" for name, each in self._members.items())
         known = order.known if template is _NEW_FACTS else order.facts
-        return fill_template(template, task=order.task, team=roles, facts=known, plan=order.plan, names=names)
+        return fill_template(template, task=order.task, team=self._roles(), facts=known, plan=order.plan, names=names)

@@ -115,11 +115,10 @@ class SelectorGroupChat(BaseGroupChat):
 
     def _request(self, question: SpeakerAsked, messages: Sequence[BaseMessage]) -> ModelRequest:
         names = question.candidates
-        roles = "\n".join(
-            f"{name}: {' '.join(member.description.split())}".strip() for name, member in self._members.items()
-        )
         history = "\n\n".join(f"{m.source}: {m.to_text()}" for m in messages if isinstance(m, BaseChatMessage))
-        prompt = prompts.fill_template(self._prompt, roles=roles, participants=str(list(names)), history=history)
+        prompt = prompts.fill_template(
+            self._prompt, roles=self._roles(), participants=str(list(names)), history=history
+        )
         family = str(getattr(self._model, "model_info", {}).get("family"))
         # Some models answer no request without a user message.
         role = "system" if family.startswith(("gpt", "o1", "o3", "o4")) else "user"

@@ -138,6 +138,12 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
     def _nodes(self) -> list[Node]:
         return [Node(name) for name in self._members]
 
+    def _roles(self) -> str:
+        """The members with their descriptions, for a model."""
+        return "\n".join(
+            f"{name}: {' '.join(member.description.split())}".strip() for name, member in self._members.items()
+        )
+
     def _begin_anew(self) -> None:
         self._state, self._transcript, self._order = TeamState(self.name), TeamTranscript(), self._new_order()
 

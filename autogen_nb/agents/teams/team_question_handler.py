@@ -64,7 +64,8 @@ class TeamQuestionHandler(QuestionHandler):
             case HumanInputAsked(agent=agent) if (ask := getattr(self._members[agent], "input_func", None)) is not None:
                 return OnCaller(lambda: _call_input_func(ask, question))
             case ApprovalAsked(agent=agent) if (judge := getattr(self._members[agent], "judge", None)) is not None:
-                return OnCaller(lambda: cast("Callable[..., Answer]", judge)(question, self._context()))
+                context = [{"source": each.source, "content": each.to_text()} for each in self._transcript.messages]
+                return OnCaller(lambda: cast("Callable[..., Answer]", judge)(question, context))
             case _:
                 return super().__call__(question)
 
@@ -109,9 +110,6 @@ class TeamQuestionHandler(QuestionHandler):
 
     def _messages_for(self, question: ModelAsked | Called) -> list[Mapping[str, Any]]:
         return self._follower.model_context(question.agent)
-
-    def _context(self) -> list[Mapping[str, Any]]:
-        return [{"source": each.source, "content": each.to_text()} for each in self._transcript.messages]
 
 
 def _call_input_func(function: Callable[..., Any], question: HumanInputAsked) -> Answer | Awaitable[Answer]:

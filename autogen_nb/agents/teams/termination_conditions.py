@@ -38,13 +38,15 @@ class RunConditions:
         """The reasons of the conditions that are met, for each combination of conditions."""
 
     def __call__(self, turn: TeamTurn) -> Asking[str | None]:
+        self.turn = turn
         self.totals.update(_counts(turn))
-        return (yield from self._condition.named_check(turn, self))
+        return (yield from self._condition.named_check(self))
 
-    def ask(self, condition: "TerminationCondition", turn: TeamTurn) -> Asking[str | None]:
+    def ask(self, condition: "TerminationCondition") -> Asking[str | None]:
         self._judged.setdefault(id(condition), condition)
         number = list(self._judged).index(id(condition))
-        question = Called("termination condition", turn.team, count=turn.count, number=number, name=condition.what)
+        team, count = self.turn.team, self.turn.count
+        question = Called("termination condition", team, count=count, number=number, name=condition.what)
         decision = yield from ask(question, Returned)
         return decision.reason if decision.decided else None
 
@@ -76,13 +78,13 @@ class TerminationCondition(Component):
     async def reset(self) -> None:
         """Resets the condition; by default does nothing."""
 
-    def check(self, turn: TeamTurn, run: RunConditions) -> Asking[str | None]:
-        """The reason to end the run after this turn, or None."""
-        return run.ask(self, turn)
+    def check(self, run: RunConditions) -> Asking[str | None]:
+        """The reason to end the run after its last turn, or None."""
+        return run.ask(self)
 
-    def named_check(self, turn: TeamTurn, run: RunConditions) -> Asking[str | None]:
+    def named_check(self, run: RunConditions) -> Asking[str | None]:
         """The reason after the condition's name."""
-        name, reason = type(self).__name__, (yield from self.check(turn, run))
+        name, reason = type(self).__name__, (yield from self.check(run))
         return None if reason is None else f"{name}: {reason}" if reason else name
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> Returned | Awaitable[Returned]:
@@ -110,12 +112,12 @@ class _Combined(TerminationCondition):
         self._conditions = conditions
         self.ending_words = tuple(word for condition in conditions for word in condition.ending_words)
 
-    def check(self, turn: TeamTurn, run: RunConditions) -> Asking[str | None]:
+    def check(self, run: RunConditions) -> Asking[str | None]:
         """The reasons of the conditions that are met."""
         met = run.met.setdefault(self, {}) if self.needs_all else {}
         # All other conditions get every turn, even after one is met.
         for number, condition in enumerate(self._conditions):
-            if number not in met and (reason := (yield from condition.named_check(turn, run))) is not None:
+            if number not in met and (reason := (yield from condition.named_check(run))) is not None:
                 met[number] = reason
         if len(met) < (len(self._conditions) if self.needs_all else 1):
             return None
@@ -139,14 +141,13 @@ class OrTerminationCondition(_Combined):
 class _Pure(TerminationCondition):
     """A condition that depends only on the messages and events of the run."""
 
-    def check(self, turn: TeamTurn, run: RunConditions) -> Asking[str | None]:
+    def check(self, run: RunConditions) -> Asking[str | None]:
         """The reason to end the run; asks no questions."""
         yield from ()
-        return self._reason_in_run(run.totals, turn)
+        return self._reason_in_run(run)
 
-    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
-        del totals
-        return next(filter(None, map(self._reason, turn.said)), None)
+    def _reason_in_run(self, run: RunConditions) -> str | None:
+        return next(filter(None, map(self._reason, run.turn.said)), None)
 
     def _reason(self, said: Said) -> str | None:
         raise NotImplementedError
@@ -204,9 +205,8 @@ class MaxMessageTermination(_Pure):
         self._limit = read_count("max_messages", max_messages)
         self._events = include_agent_event
 
-    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
-        del turn
-        count = totals["messages"] + (totals["events"] if self._events else 0)
+    def _reason_in_run(self, run: RunConditions) -> str | None:
+        count = run.totals["messages"] + (run.totals["events"] if self._events else 0)
         return f"{count} messages reached the limit of {self._limit}" if count >= self._limit else None
 
 
@@ -228,9 +228,8 @@ class TokenUsageTermination(_Pure):
             raise ConfigError(f"TokenUsageTermination needs a limit; give one of {', '.join(limits)}")
         self._limits = [None if value is None else read_count(name, value) for name, value in limits.items()]
 
-    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
-        del turn
-        prompt, completion = totals["prompt tokens"], totals["completion tokens"]
+    def _reason_in_run(self, run: RunConditions) -> str | None:
+        prompt, completion = run.totals["prompt tokens"], run.totals["completion tokens"]
         used = {"tokens": prompt + completion, "prompt tokens": prompt, "completion tokens": completion}
         for (unit, count), limit in zip(used.items(), self._limits, strict=True):
             if limit is not None and count >= limit:
@@ -283,9 +282,8 @@ class FunctionCallTermination(_Pure):
     def __init__(self, function_name: str) -> None:
         self._name = function_name
 
-    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
-        del totals
-        questions = [event for event in turn.events if isinstance(event, FunctionsAsked)]
+    def _reason_in_run(self, run: RunConditions) -> str | None:
+        questions = [event for event in run.turn.events if isinstance(event, FunctionsAsked)]
         callers = (each.agent for each in questions if self._name in [call.name for call in each.calls])
         return next((f"{caller} has called {self._name}" for caller in callers), None)
 
