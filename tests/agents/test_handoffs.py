@@ -138,6 +138,7 @@ def test_a_handoff_out_of_the_group_is_refused_before_the_chat() -> None:
         alone.handoffs.set_after_work(RevertToUserTarget())
         with pytest.raises(ConfigError, match="give the pattern a user_agent"):
             autogen_nb.initiate_group_chat(DefaultPattern(alone, [alone]), "Read.")
+        assert alone.group_state is None
 
 
 def test_a_group_inside_a_group_answers_with_its_summary_and_hands_back() -> None:
