@@ -85,7 +85,7 @@ def _saved(value: Any, what: str) -> Any:
 def _made(value: Any) -> Any:
     if isinstance(value, list):
         return [_made(each) for each in value]
-    if not isinstance(value, Mapping) or "provider" not in value:
+    if not isinstance(value, Mapping) or not {"provider", "config"} <= value.keys():
         return value
     provider = str(value["provider"])
     # AgentChat's names of modules differ, its names of classes do not.
