@@ -14,7 +14,7 @@ from autogen_nb.agents.teams.team_messages import (
     Response,
     TextMessage,
     flow_message,
-    kept_messages,
+    stored_messages,
 )
 from autogen_nb.core.chats.team_replies import Respond, ask_member
 from autogen_nb.errors import CallbackError, ConfigError
@@ -66,7 +66,7 @@ class BaseChatAgent(SoloAgent):
             target=target,
             usage=usage,
             names=(message.source,),
-            transcript=kept_messages([*inner, message]),
+            transcript=stored_messages([*inner, message]),
         )
 
 
@@ -132,10 +132,10 @@ class MessageFilterAgent(BaseChatAgent):
         """The wrapped agent's answer to the messages that pass."""
         passed: list[BaseChatMessage] = []
         for each in self._filter.per_source:
-            found = [message for message in messages if message.source == each.source]
+            matching = [message for message in messages if message.source == each.source]
             if each.position and each.count:
-                found = found[: each.count] if each.position == "first" else found[-each.count :]
-            passed += found
+                matching = matching[: each.count] if each.position == "first" else matching[-each.count :]
+            passed += matching
         return await self._agent.on_messages(passed, cancellation_token)
 
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:

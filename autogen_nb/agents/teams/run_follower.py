@@ -39,6 +39,7 @@ from autogen_nb.models.client_types import (
     RequestUsage,
     function_call,
     on_the_wire,
+    parts_from,
     request_usage,
 )
 
@@ -90,7 +91,7 @@ class RunFollower:
         self._turn = _Turn()
         self._round_start, self._is_checked = len(transcript.messages), False
         self._new: list[BaseMessage] = []
-        self._given: list[BaseMessage] = []
+        self._answer: list[BaseMessage] = []
         """The messages of a member's answer, in AgentChat's form, that the flow has yet to say."""
         self.stop_reason: str | None = None
         # A run that was cancelled may have left answers that a member has yet to read.
@@ -143,7 +144,7 @@ class RunFollower:
                 yield from self._memory_events(messages)
             case Returned(transcript=transcript) if transcript or event.usage:
                 self._turn.usage = _usage(event.usage)
-                yield from self._take_given(team_messages.restored_messages(transcript), len(event.messages))
+                yield from self._take_answer(team_messages.restored_messages(transcript), len(event.messages))
             case CodeRan(exit_code=exit_code):
                 self._turn.exit_code = exit_code
             case Said(sender=sender, recipient=recipient) if sender == recipient:
@@ -212,24 +213,24 @@ class RunFollower:
         self.transcript.inner_ids.update(message.id for message in messages)
         return messages
 
-    def _take_given(self, messages: list[BaseMessage], count: int) -> Iterator[BaseMessage]:
+    def _take_answer(self, messages: list[BaseMessage], count: int) -> Iterator[BaseMessage]:
         """Keeps the last `count` messages, which the flow will say, and the events between them; yields the others."""
         chat = [number for number, message in enumerate(messages) if isinstance(message, BaseChatMessage)]
         first = chat[-count] if chat and count else len(messages)
-        self._given = messages[first:]
+        self._answer = messages[first:]
         yield from self._keep_inner(messages[:first])
 
     def _team_messages(self, statement: Said) -> Iterator[BaseMessage]:
         if statement.kind == "task" and self._task:
             message: BaseMessage = self._task.pop(0)
-        elif self._given:
-            while not isinstance(message := self._given.pop(0), BaseChatMessage):
+        elif self._answer:
+            while not isinstance(message := self._answer.pop(0), BaseChatMessage):
                 yield message
         else:
             message = self._message(statement)
         yield message
         self._deliver(statement, message)
-        if not (self._task or self._given):
+        if not (self._task or self._answer):
             self._turn = _Turn()
 
     def _deliver(self, statement: Said, message: BaseMessage) -> None:
@@ -262,7 +263,8 @@ class RunFollower:
         self.transcript.read_positions[speaker.name] = self.transcript.ends.pop(speaker.name, position)
 
     def _message(self, statement: Said) -> BaseChatMessage:
-        content: Any = team_messages.message_content(statement.message)
+        parts, text = statement.message.content, statement.message.text
+        content: Any = parts_from(parts) if isinstance(parts, list) else text
         common: dict[str, Any] = {
             "source": statement.sender,
             "models_usage": self._turn.usage,
@@ -271,7 +273,7 @@ class RunFollower:
             case "structured":
                 member = self.members[statement.sender]
                 assert member.output_type is not None
-                value = member.output_type.model_validate_json(content)
+                value = member.output_type.model_validate_json(text)
                 structured: Any = StructuredMessage[member.output_type]  # type: ignore[name-defined]
                 return cast("BaseChatMessage", structured(content=value, format_string=member.output_format, **common))
             case "stop":

@@ -21,8 +21,8 @@ from autogen_nb.agents.teams.team_messages import (
     HandoffMessage,
     TaskResult,
     flow_message,
-    kept_messages,
     load_message,
+    stored_messages,
     task_messages,
 )
 from autogen_nb.agents.teams.team_question_handler import OrderQuestion, TeamQuestionHandler
@@ -268,8 +268,8 @@ class RoundRobinGroupChat(BaseGroupChat):
 def _answer_of(outcome: TaskResult) -> Returned:
     chat = [message for message in outcome.messages if isinstance(message, BaseChatMessage)]
     kind = chat[-1].kind if chat else "text"
-    names = tuple(message.source for message in chat)
-    return Returned(tuple(map(flow_message, chat)), names=names, kind=kind, transcript=kept_messages(outcome.messages))
+    names, transcript = tuple(message.source for message in chat), stored_messages(outcome.messages)
+    return Returned(tuple(map(flow_message, chat)), names=names, kind=kind, transcript=transcript)
 
 
 def _task(message: BaseChatMessage, team: str) -> Said:

@@ -23,7 +23,6 @@ from autogen_nb.models.client_types import (
     MemoryContent,
     RequestUsage,
     UserMessage,
-    parts_from,
     parts_of,
 )
 
@@ -300,7 +299,7 @@ def flow_message(message: BaseChatMessage) -> Message:
     return Message(parts_of(message.to_model_message().content))
 
 
-def kept_messages(messages: Sequence[BaseMessage]) -> tuple[Said, ...]:
+def stored_messages(messages: Sequence[BaseMessage]) -> tuple[Said, ...]:
     """The messages in AgentChat's form, as the `context` of each; events of agents have no content."""
     return tuple(
         Said(
@@ -313,11 +312,6 @@ def kept_messages(messages: Sequence[BaseMessage]) -> tuple[Said, ...]:
     )
 
 
-def restored_messages(kept: Sequence[Said]) -> list[BaseMessage]:
-    """The messages from which `kept_messages` made these."""
-    return [load_message(each.message.context or {}) for each in kept]
-
-
-def message_content(message: Message) -> str | list[str | Image]:
-    """The content of a flow's message: text, or text and images."""
-    return parts_from(message.content) if isinstance(message.content, list) else message.text
+def restored_messages(stored: Sequence[Said]) -> list[BaseMessage]:
+    """The messages from which `stored_messages` made these."""
+    return [load_message(each.message.context or {}) for each in stored]
