@@ -66,7 +66,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Relayed:
-    """The manager `agent` sent the speaker's last message to the `recipients`."""
+    """The manager `agent` sent the speaker's last message to the `recipients`.
+
+    In a team, the `recipients` are several members who speak next, without hearing each other.
+    """
 
     agent: str
     speaker: str

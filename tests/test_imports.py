@@ -168,6 +168,7 @@ BY_NAME = {
     "human/rules_file.py": "the person's own settings, which no sandbox writes",
     "notebook/model_setting.py": "the same",
     "notebook/commands/cell_commands.py": "a folder that was made just now, before any code",
+    "sessions/attachment.py": "the folder of a session, which no code of an agent writes",
     "human/terminal_human.py": "a folder that was made just now, and the terminal",
     "kernels/launch.py": "a fresh folder for a kernel that has not begun",
     "kernels/limits/cgroups.py": "the system's own cgroups",

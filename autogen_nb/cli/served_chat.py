@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 from autogen_nb.agents.chats.call_context import NestedView
@@ -21,8 +21,23 @@ from autogen_nb.conversations.chat_sessions import ChatSessions
 from autogen_nb.conversations.conversations import CellRun, Conversations, Origin
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import ModelRequest
+from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import CodeRan, Event, Said
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    CodeRan,
+    EffectAsked,
+    Ended,
+    Event,
+    HumanInputAsked,
+    HumanInputGiven,
+    ModelAsked,
+    ModelReplied,
+    Said,
+)
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
@@ -30,11 +45,25 @@ from autogen_nb.kernels.places.writable import make_folder
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from autogen_nb.messages import Completion, Content, Message, Usage
 from autogen_nb.run import result
+from autogen_nb.sessions.attachment import Attachment
+from autogen_nb.sessions.session import Session
 from autogen_nb.settings import Settings
 from autogen_nb.views.in_words import shortened
 
 _RETURNED = "The program has the result."
 _FENCE = "`" * 8
+
+
+class ProgramPerson(Protocol):
+    """The person behind a program."""
+
+    def input(self, question: HumanInputAsked) -> HumanInputGiven: ...
+
+    async def approve(self, question: ApprovalAsked) -> ApprovalGiven: ...
+
+    async def allow(self, question: EffectAsked) -> EffectJudged: ...
+
+    async def typed(self, question: CodeInputAsked) -> CodeInputGiven: ...
 
 
 class ProgramModel:
@@ -48,6 +77,27 @@ class ProgramModel:
     async def reply(self, request: ModelRequest) -> AsyncIterator[Completion]:
         del request
         yield Completion(Message(self._texts.pop(0)), self.name, Usage(), cost=0.0)
+
+
+class _Attended:
+    """Asks the notebooks that show the session, and without one the program's own person."""
+
+    def __init__(self, attachment: Attachment, human: ProgramPerson) -> None:
+        self._attachment = attachment
+        self._human = human
+        self.input = human.input
+
+    async def approve(self, question: ApprovalAsked) -> ApprovalGiven:
+        answer = await self._attachment.ask(question)
+        return answer if isinstance(answer, ApprovalGiven) else await self._human.approve(question)
+
+    async def allow(self, question: EffectAsked) -> EffectJudged:
+        answer = await self._attachment.ask(question)
+        return answer if isinstance(answer, EffectJudged) else await self._human.allow(question)
+
+    async def typed(self, question: CodeInputAsked) -> CodeInputGiven:
+        answer = await self._attachment.ask(question)
+        return answer if isinstance(answer, CodeInputGiven) else await self._human.typed(question)
 
 
 class ServedChats:
@@ -69,8 +119,11 @@ class ServedChats:
         self._conversations.kernels.set_limits(self._settings.kernel_idle, kernels)
         self._conversations.kernels.way_out = "--kernels N of the server allows more, and unused ones end after a while"
         self._turns: dict[str, asyncio.Lock] = {}
+        self._attachments: dict[str, Attachment] = {}
 
-    async def run(self, name: str, code: str, human: Human, show: Callable[[Event], None]) -> tuple[Content, bool]:
+    async def run(
+        self, name: str, code: str, human: ProgramPerson, show: Callable[[Event], None]
+    ) -> tuple[Content, bool]:
         """Runs a block; returns the report that a model would read, and whether the block ran without an error."""
         chat = self._conversations.named(name)
         async with self._turns.setdefault(name, asyncio.Lock()):
@@ -78,8 +131,15 @@ class ServedChats:
             make_folder(chat.cwd, chat.folder)
             task = shortened(next(filter(None, map(str.strip, code.splitlines())), "nothing"))
             cell_run = chat.begin(Origin(None, uuid4().hex), task, task, self._settings)
+            attachment = await self._attachment(name, chat.session)
+
+            def show_everywhere(event: Event) -> None:
+                show(event)
+                if not _frames(event, task):
+                    attachment.show(event)
+
             try:
-                await self._hold(chat.executor, cell_run, code, human, show)
+                await self._hold(chat.executor, cell_run, code, _Attended(attachment, human), show_everywhere)
             finally:
                 if not (self._place.is_sandbox and chat.alive):
                     remove_empty(chat.cwd, chat.folder)
@@ -100,6 +160,13 @@ class ServedChats:
         async with aclosing(held.exchange().stream_events()) as stream:
             async for event in stream:
                 show(event)
+
+    async def _attachment(self, name: str, session: Session) -> Attachment:
+        if name not in self._attachments:
+            self._attachments[name] = Attachment(session.folder)
+            if session.is_stored:
+                await self._attachments[name].listen()
+        return self._attachments[name]
 
     async def variables(self, name: str) -> tuple[HandedVariable, ...]:
         chat = self._conversations.named(name)
@@ -148,11 +215,22 @@ class ServedChats:
         return chat.session.name if chat.runs and chat.session.is_stored else ""
 
     async def close(self) -> None:
+        for attachment in self._attachments.values():
+            await attachment.close()
         for chat in self._conversations:
             await result(chat.stop(), waits="async")
             if chat.runs:
                 chat.session.close()
         self._conversations.kernels.close()
+
+
+def _frames(event: Event, task: str) -> bool:
+    """Whether the event only makes a chat of a call: the words that nobody said, and the end."""
+    match event:
+        case Said(message=message) | ModelReplied(completion=Completion(message=message)):
+            return message.content in (task, _RETURNED)
+        case _:
+            return isinstance(event, ModelAsked | Ended)
 
 
 def _report(cell_run: CellRun) -> tuple[Content, bool]:

@@ -232,3 +232,29 @@ def test_a_dead_kernel_loses_nothing_and_a_notebook_goes_on(tmp_path: Path, mode
     assert followed.about("stream") == ["42\n"]
     assert "kept = 41" in (tmp_path / "work.py").read_text()
     assert "work.py" in exported.text
+
+
+def test_a_notebook_that_is_attached_shows_the_session_and_decides(tmp_path: Path, model: FakeOpenAI) -> None:
+    async def work() -> None:
+        async with connected(tmp_path) as client:
+            await called(client, "run", code="kept = 41")
+            cell = front.start("%autogen attach main", "attach")
+            await asyncio.to_thread(front.wait, lambda: "asks its questions" in cell.text, "the attached cell")
+            call = asyncio.create_task(called(client, "run", code="import os\nprint(kept + 1, os.system('exit 0'))"))
+            await asyncio.to_thread(front.click, "Run")
+            assert "42 0" in await call
+            await asyncio.to_thread(front.wait, lambda: "42 0" in cell.text, "the output in the notebook")
+            front.interrupt()
+            await asyncio.to_thread(front.finish, cell)
+            alone = await called(client, "run", code="import os\nos.system('exit 0')")
+
+        assert "nobody can be asked" in alone
+        assert cell.decisions == ["run by you"]
+
+    with opened(tmp_path, model) as front:
+        none = front.run("%autogen attach nothing", "none")
+        held(work)
+        gone = front.run("%autogen attach main", "gone")
+
+    assert "nothing" in none.error
+    assert "no other program runs the session" in gone.error

@@ -10,6 +10,7 @@ from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.teams.run_follower import RunFollower
 from autogen_nb.agents.teams.team_messages import BaseMessage, ModelClientStreamingChunkEvent, TaskResult
+from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
 from autogen_nb.core.chats.team_replies import TeamState
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import Event
@@ -23,7 +24,7 @@ class TeamExchange(ChatExchange):
     def __init__(
         self,
         flow: Flow,
-        handler: run.World,
+        handler: TeamQuestionHandler,
         follower: RunFollower,
         hold: Callable[[run.Waits], AbstractAsyncContextManager[None]],
         *,
@@ -35,11 +36,15 @@ class TeamExchange(ChatExchange):
         self.log = log
         self.follower = follower
         self._hold = hold
+        self._early = handler.early
 
     async def stream_events(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
-        async with self._hold(self._waits), aclosing(super().stream_events(tick)) as stream:
-            async for event in stream:
-                yield event
+        try:
+            async with self._hold(self._waits), aclosing(super().stream_events(tick)) as stream:
+                async for event in stream:
+                    yield event
+        finally:
+            self._early.drop()
 
     def _note(self, event: Event) -> None:
         if (call := call_context.CALL.get()) is not None:

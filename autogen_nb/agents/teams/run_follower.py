@@ -25,6 +25,7 @@ from autogen_nb.events import (
     ModelAsked,
     ModelDelta,
     ModelReplied,
+    Relayed,
     Returned,
     Said,
 )
@@ -89,10 +90,12 @@ class RunFollower:
         self._task = list(task)
         self._task_ids = {id(message) for message in task}
         self._turn = _Turn()
-        self._round_start, self._is_checked = len(transcript.messages), False
+        self._unchecked_start, self._is_checked = len(transcript.messages), False
         self._new: list[BaseMessage] = []
         self._answer: list[BaseMessage] = []
         """The messages of a member's answer, in AgentChat's form, that the flow has yet to say."""
+        self.round: tuple[str, ...] = ()
+        """The members that have yet to speak in a round with several."""
         self.stop_reason: str | None = None
         # A run that was cancelled may have left answers that a member has yet to read.
         for name, entries in transcript.later.items():
@@ -101,9 +104,9 @@ class RunFollower:
         transcript.ends.clear()
 
     @property
-    def round(self) -> Sequence[BaseMessage]:
+    def unchecked(self) -> Sequence[BaseMessage]:
         """The messages since the last check of the termination condition."""
-        return self.transcript.messages[self._round_start :]
+        return self.transcript.messages[self._unchecked_start :]
 
     def is_task(self, message: BaseMessage) -> bool:
         return id(message) in self._task_ids
@@ -116,7 +119,9 @@ class RunFollower:
         if isinstance(event, Called) and event.function == "termination condition":
             self._is_checked = True
         elif self._is_checked and not isinstance(event, Returned):
-            self._round_start, self._is_checked = len(self.transcript.messages), False
+            self._unchecked_start, self._is_checked = len(self.transcript.messages), False
+        if isinstance(event, Relayed):
+            self.round = event.recipients
         if (agent := getattr(event, "agent", "")) in self.members:
             self._turn.speaker = agent
         for message in self._messages_of(event):
@@ -241,6 +246,7 @@ class RunFollower:
                 member.context.clear()
                 self.transcript.read_positions[member.name] = position - 1
         speaker = self._turn.speaker if statement.kind != "task" else ""
+        self.round = tuple(name for name in self.round if name != speaker)
         if speaker in self.members:
             self._keep_draft(statement, self.members[speaker], position)
         said = team_messages.flow_message(message) if isinstance(message, StructuredMessage) else statement.message

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, cast
 
@@ -10,11 +11,13 @@ from autogen_nb.agents.chats.model_questions import ask_model, model_request
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.agent import call_user_code
+from autogen_nb.agents.teams.early_replies import EarlyReplies
 from autogen_nb.agents.teams.memories import remember
 from autogen_nb.agents.teams.model_contexts import UnboundedChatCompletionContext
 from autogen_nb.agents.teams.run_follower import RunFollower
 from autogen_nb.agents.teams.termination_conditions import RunConditions
 from autogen_nb.agents.teams.workbenches import offer_tools
+from autogen_nb.core.chats.team_replies import Think
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model
 from autogen_nb.events import (
@@ -50,12 +53,15 @@ class TeamQuestionHandler(QuestionHandler):
         super().__init__(agents, human, waits=waits)
         self._follower = follower
         self._select = select
+        self.early = EarlyReplies()
         self._calls |= {
             "generate_reply": self._answer,
             "memory": self._remember,
         }
         if conditions is not None:
-            self._calls["termination condition"] = lambda question: conditions.judge(question, tuple(follower.round))
+            self._calls["termination condition"] = lambda question: conditions.judge(
+                question, tuple(follower.unchecked)
+            )
 
     def __call__(self, question: Question) -> OnCaller | OnEngine:
         match question:
@@ -70,6 +76,21 @@ class TeamQuestionHandler(QuestionHandler):
                 return super().__call__(question)
 
     def _model(self, question: ModelAsked) -> OnCaller | OnEngine:
+        if (early := self.early.take(question.agent)) is not None:
+            return early
+        responder = self._request(question)
+        if not (isinstance(responder, OnEngine) and self._asks_model_first(question.agent)):
+            return responder
+        questions = [replace(question, agent=name) for name in self._follower.round if name != question.agent]
+        others = {each.agent: self._request(each) for each in questions if self._asks_model_first(each.agent)}
+        works = {name: other.work for name, other in others.items() if isinstance(other, OnEngine)}
+        return self.early.alongside(responder.work, works) if works else responder
+
+    def _asks_model_first(self, name: str) -> bool:
+        step = self._members[name].respond()
+        return isinstance(step, Think) and not step.remembers
+
+    def _request(self, question: ModelAsked) -> OnCaller | OnEngine:
         agent, member = self._agents[question.agent], self._members[question.agent]
         context = None if type(member.model_context) is UnboundedChatCompletionContext else member.model_context
         if context is None and not member.workbenches:

@@ -16,7 +16,7 @@ from autogen_nb.core.chats.reply_steps import Asking, Stop
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_replies import Respond, TeamState, keep_events
 from autogen_nb.core.chats.two_agent_chat import Flow
-from autogen_nb.events import ChatStarted, Ended, FunctionsReturned, Recorded, Said
+from autogen_nb.events import ChatStarted, Ended, FunctionsReturned, Recorded, Relayed, Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,8 @@ def _run(run: TeamRun, state: TeamState) -> Asking[Stop]:
 
 def _round(run: TeamRun, state: TeamState, speakers: Sequence[str]) -> Asking[Stop | None]:
     new: list[Said] = []
+    if len(speakers) > 1:
+        yield Relayed(run.team, state.last_speaker, tuple(speakers))
     for number, speaker in enumerate(speakers, 1):
         team_reply = yield from run.members[speaker](state, speaker)
         if isinstance(team_reply, Stop):

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.notebook.commands.attach_command import attach
 from autogen_nb.notebook.commands.audit_command import audit
 from autogen_nb.notebook.commands.cell_commands import explain, fix
 from autogen_nb.notebook.commands.chat_commands import branch, code, export, redo, resume, retry, say, show, undo
@@ -18,7 +19,7 @@ COMMANDS = {
     each.name: each
     for each in (
         *(pull, push, status, variables, restart, interrupt, stop),
-        *(fix, explain, show, say, code, undo, redo, retry, branch, resume, export),
+        *(fix, explain, show, say, code, undo, redo, retry, branch, resume, attach, export),
         *(chats, history, usage, audit, sessions, show_session, search, remove),
         *(rules, add_rule, remove_rule, clear_rules, model, set_model, forget_model, models),
     )
