@@ -5,9 +5,10 @@
 2. Events with an equivalent in AgentChat become AgentChat's messages, for the caller and for the transcript.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from autogen_nb.agents.teams import team_messages
 from autogen_nb.agents.teams.team_member import TeamMember
@@ -44,26 +45,19 @@ from autogen_nb.models.client_types import (
     request_usage,
 )
 
+_Entries: TypeAlias = Sequence[Mapping[str, Any]]
+"""A message for a member's model."""
+
 
 @dataclass(slots=True)
 class TeamTranscript:
     """The messages and events of a team's runs, in AgentChat's form."""
 
     messages: list[BaseMessage] = field(default_factory=list)
-    read_positions: dict[str, int] = field(default_factory=dict)
-    """For each member, the position of the first message that it has not read."""
-    inner_ids: set[str] = field(default_factory=set)
-    """The messages of runs inside a member's answer, which other members do not hear."""
-    ends: dict[str, int] = field(default_factory=dict)
-    """For a member that has yet to answer in this round, the position of the first answer, which it reads later."""
-    later: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
-    """For such a member, the answers as entries of its context."""
-
-    def unread_messages(self, name: str) -> list[BaseChatMessage]:
-        """The messages of others since a member's last answer."""
-        unread = self.messages[self.read_positions.get(name, 0) : self.ends.get(name)]
-        chat = [item for item in unread if isinstance(item, BaseChatMessage)]
-        return [item for item in chat if item.source != name and item.id not in self.inner_ids]
+    unread: dict[str, list[BaseChatMessage]] = field(default_factory=lambda: defaultdict(list))
+    """For each member, the messages of others since its last answer."""
+    later: dict[str, list[tuple[BaseChatMessage, _Entries]]] = field(default_factory=lambda: defaultdict(list))
+    """For a member that has yet to answer in this round, the others' answers, which it reads after its own."""
 
 
 @dataclass(slots=True)
@@ -98,10 +92,8 @@ class RunFollower:
         """The members that have yet to speak in a round with several."""
         self.stop_reason: str | None = None
         # A run that was cancelled may have left answers that a member has yet to read.
-        for name, entries in transcript.later.items():
-            members[name].context += entries
-        transcript.later.clear()
-        transcript.ends.clear()
+        for name in list(transcript.later):
+            self._read_later(name)
 
     @property
     def unchecked(self) -> Sequence[BaseMessage]:
@@ -179,7 +171,7 @@ class RunFollower:
 
     def _result_events(self, returned: FunctionsReturned) -> Iterator[BaseMessage]:
         turn = self._turn
-        yield from self._keep_inner(team_messages.restored_messages(returned.inner))
+        yield from team_messages.restored_messages(returned.inner)
         turn.results = [
             FunctionExecutionResult(
                 content=content, name=call.name, call_id=call.id, is_error=returned.has_failed(index)
@@ -214,23 +206,20 @@ class RunFollower:
             models_usage=turn.usage,
         )
 
-    def _keep_inner(self, messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
-        self.transcript.inner_ids.update(message.id for message in messages)
-        return messages
-
     def _take_answer(self, messages: list[BaseMessage], count: int) -> Iterator[BaseMessage]:
         """Keeps the last `count` messages, which the flow will say, and the events between them; yields the others."""
         chat = [number for number, message in enumerate(messages) if isinstance(message, BaseChatMessage)]
         first = chat[-count] if chat and count else len(messages)
         self._answer = messages[first:]
-        yield from self._keep_inner(messages[:first])
+        yield from messages[:first]
 
     def _team_messages(self, statement: Said) -> Iterator[BaseMessage]:
         if statement.kind == "task" and self._task:
-            message: BaseMessage = self._task.pop(0)
+            message = self._task.pop(0)
         elif self._answer:
-            while not isinstance(message := self._answer.pop(0), BaseChatMessage):
-                yield message
+            while not isinstance(first := self._answer.pop(0), BaseChatMessage):
+                yield first
+            message = first
         else:
             message = self._message(statement)
         yield message
@@ -238,35 +227,43 @@ class RunFollower:
         if not (self._task or self._answer):
             self._turn = _Turn()
 
-    def _deliver(self, statement: Said, message: BaseMessage) -> None:
+    def _deliver(self, statement: Said, message: BaseChatMessage) -> None:
         """Adds the message to the members' contexts."""
-        position = len(self.transcript.messages)
         if statement.kind == "plan":
+            self.transcript.unread.clear()
             for member in self.members.values():
                 member.context.clear()
-                self.transcript.read_positions[member.name] = position - 1
         speaker = self._turn.speaker if statement.kind != "task" else ""
         self.round = tuple(name for name in self.round if name != speaker)
         if speaker in self.members:
-            self._keep_draft(statement, self.members[speaker], position)
+            self._keep_draft(statement, self.members[speaker])
         said = team_messages.flow_message(message) if isinstance(message, StructuredMessage) else statement.message
         context = message.context if isinstance(message, HandoffMessage) else ()
         entries = [*on_the_wire(context), said.history_entry(statement.sender, own=False)]
-        for name, member in self.members.items():
+        for name in self.members:
             if name in statement.later:
-                self.transcript.later.setdefault(name, []).extend(entries)
-                self.transcript.ends.setdefault(name, position - 1)
+                self.transcript.later[name].append((message, entries))
             elif name != speaker:
-                member.context += entries
+                self._read(name, message, entries)
 
-    def _keep_draft(self, statement: Said, speaker: TeamMember, position: int) -> None:
+    def _keep_draft(self, statement: Said, speaker: TeamMember) -> None:
         speaker.context += self._turn.draft
         self._turn.draft = []
         # For the kinds "tools" and "handoff", the text repeats the call results, which the draft contains.
         if statement.kind not in ("tools", "handoff"):
             speaker.context.append(statement.message.history_entry(statement.sender, own=True))
-        speaker.context += self.transcript.later.pop(speaker.name, ())
-        self.transcript.read_positions[speaker.name] = self.transcript.ends.pop(speaker.name, position)
+        if not self._answer:
+            self.transcript.unread[speaker.name].clear()
+            self._read_later(speaker.name)
+
+    def _read_later(self, name: str) -> None:
+        for message, entries in self.transcript.later.pop(name, ()):
+            self._read(name, message, entries)
+
+    def _read(self, name: str, message: BaseChatMessage, entries: _Entries) -> None:
+        self.members[name].context += entries
+        if message.source != name:
+            self.transcript.unread[name].append(message)
 
     def _message(self, statement: Said) -> BaseChatMessage:
         parts, text = statement.message.content, statement.message.text

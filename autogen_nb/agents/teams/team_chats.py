@@ -175,7 +175,7 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
             "last_speaker": self._state.last_speaker,
             "order": self._order.save(),
             "messages": [dict(message.dump()) for message in self._transcript.messages],
-            "heard": dict(self._transcript.read_positions),
+            "unread": {name: [message.id for message in unread] for name, unread in self._transcript.unread.items()},
             "agents": {name: dict(await member.save_state()) for name, member in self._members.items()},
         }
 
@@ -204,7 +204,14 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         if set(agents) != set(self._members):
             raise SessionError(f"this is the state of a team of {', '.join(agents)}, not of {', '.join(self._members)}")
         said = [event for event in map(from_json, state["said"]) if isinstance(event, Said)]
-        transcript = TeamTranscript([load_message(message) for message in state["messages"]], dict(state["heard"]))
+        transcript = TeamTranscript([load_message(message) for message in state["messages"]])
+        for name in self._members:
+            if "unread" in state:
+                ids = state["unread"].get(name, ())
+            else:  # earlier versions have the position of the first message that a member has not read
+                ids = [each.id for each in transcript.messages[state["heard"].get(name, 0) :] if each.source != name]
+            unread = (each for each in transcript.messages if each.id in ids)
+            transcript.unread[name] += [each for each in unread if isinstance(each, BaseChatMessage)]
         last = str(state["last_speaker"])
         for name, member in self._members.items():
             await member.load_state(agents[name])

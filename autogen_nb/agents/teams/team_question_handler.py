@@ -127,7 +127,7 @@ class TeamQuestionHandler(QuestionHandler):
         return call_user_code(work, f"the memory of {member.name}", lambda returned: returned)
 
     def _answer(self, question: Called) -> Answer | Awaitable[Answer]:
-        return self._members[question.agent].answer(self._transcript.unread_messages(question.agent))
+        return self._members[question.agent].answer(list(self._transcript.unread[question.agent]))
 
     def _messages_for(self, question: ModelAsked | Called) -> list[Mapping[str, Any]]:
         return self._follower.model_context(question.agent)
