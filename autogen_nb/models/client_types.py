@@ -1,5 +1,6 @@
 """The types of AgentChat's model clients: messages to a model, its result, function calls, and memories."""
 
+import io
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,11 +48,30 @@ class FunctionExecutionResult(BaseModel):
 
 
 class Image(BaseModel):
-    """An image as a ``data:`` URL, or as a URL that the model's server fetches."""
+    """An image as a ``data:`` URL, or as a URL that the model's server fetches; `image` may be one of Pillow."""
 
     model_config = ConfigDict(frozen=True)
 
     uri: str
+
+    def __init__(self, image: Any = None, **fields: Any) -> None:
+        if image is not None:
+            data = io.BytesIO()
+            image.save(data, format="PNG")
+            fields["uri"] = f"data:image/png;base64,{b64encode(data.getvalue()).decode()}"
+        super().__init__(**fields)
+
+    @classmethod
+    def from_pil(cls, pil_image: Any) -> "Image":
+        """An image of Pillow."""
+        return cls(pil_image)
+
+    def to_base64(self) -> str:
+        """The data of a ``data:`` URL as base64 text; raises `ConfigError` for another URL."""
+        head, _, data = self.uri.partition(";base64,")
+        if not head.startswith("data:"):
+            raise ConfigError(f"{self.uri!r} has no data; only the model's server fetches it")
+        return data
 
     @classmethod
     def from_uri(cls, uri: str) -> "Image":

@@ -1,3 +1,6 @@
+from pathlib import Path
+
+import nbformat
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
@@ -10,7 +13,9 @@ BROKEN = "# the sum of the year\nsales['amount'] = sales['amount'].astype(float)
 MENDED = BROKEN.replace("sales['amount'].astype(float)", "pd.to_numeric(sales['amount'], errors='coerce')")
 
 
-def test_fix_shows_the_difference_and_puts_the_new_cell_below(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+def test_fix_shows_the_difference_and_puts_the_new_cell_below(
+    notebook: NotebookPage, fake: FakeOpenAI, folder: Path
+) -> None:
     notebook.page.set_viewport_size({"width": 1300, "height": 900})
     fake.add(code(f"import pandas as pd\n{MENDED}"), "One `amount` is text.\n\nTERMINATE", "It adds.\n\nTERMINATE")
     notebook.create(connected(fake), SETUP, BROKEN)
@@ -33,7 +38,11 @@ def test_fix_shows_the_difference_and_puts_the_new_cell_below(notebook: Notebook
     expect(notebook.cell(4).locator(".cm-content")).to_contain_text("to_numeric")
     notebook.run_cell(4)
     notebook.await_idle()
+    notebook.save()
+    cells = nbformat.read(folder / "story.ipynb", nbformat.current_nbformat).cells
+    origins = [cell.metadata["autogen_nb"] for cell in cells if "autogen_nb" in cell.metadata]
 
     assert misfits == []
+    assert origins == [{"model": "fake-model", "chat": "fix 4", "decision": "put below by you"}]
     expect(notebook.output(4)).to_contain_text("30.75")
     expect(notebook.output(3)).not_to_contain_text("Did not finish")

@@ -187,3 +187,13 @@ def test_the_ways_in() -> None:
     assert openai.OpenAIChatCompletionClient is OpenAIChatCompletionClient
     with pytest.raises(AttributeError, match=r"module 'autogen_nb.teams' has no attribute 'Team'"):
         _ = teams.Team  # type: ignore[attr-defined]
+
+
+def test_image_of_pillow() -> None:
+    pil = pytest.importorskip("PIL.Image").new("RGB", (2, 1), "red")
+
+    image = autogen_nb.Image(pil)
+
+    assert image == autogen_nb.Image.from_pil(pil) == autogen_nb.Image.from_base64(image.to_base64())
+    with pytest.raises(ConfigError, match="has no data"):
+        autogen_nb.Image.from_uri("https://example.org/a.png").to_base64()

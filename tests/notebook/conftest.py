@@ -38,7 +38,7 @@ class Kernels:
         for front in self._open.values():
             moved = front.run(f"import os\nos.chdir({str(folder)!r})\nos.environ.update({variables})", "move")
             assert moved.status == "ok", moved.error
-            front.cwd = folder
+            front.cwd, front.environ = folder, environ
         self.used = set(self._open)
 
     def ready(self, clicks: Clicks) -> FrontEnd:

@@ -94,6 +94,7 @@ class FrontEnd:
         self, cwd: Path, environ: Mapping[str, str], clicks: Clicks = "sub", python: Path | None = None
     ) -> None:
         self.cwd = cwd
+        self.environ = {**environ}
         self.prompts: list[str] = []
         self.answers: list[str] = []
         self.messages: list[str] = []
@@ -154,7 +155,7 @@ class FrontEnd:
         self._unanswered = 0
 
     def restart(self) -> None:
-        self.manager.restart_kernel(now=True)
+        self.manager.restart_kernel(now=True, cwd=str(self.cwd), env=self.environ)
         self._client.wait_for_ready(timeout=60)
         self._runs.clear()
         self.widgets.clear()

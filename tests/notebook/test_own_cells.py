@@ -73,8 +73,10 @@ def test_a_broken_cell_is_mended_on_copies(notebook: FrontEnd, model: FakeOpenAI
     assert broken in asked
     assert "Error" in asked
     assert fixed.reply is not None
-    (new,) = [each["text"] for each in fixed.reply["payload"]]
+    ((new, metadata),) = [(each["text"], each["metadata"]["autogen_nb"]) for each in fixed.reply["payload"]]
     assert new.endswith(mended)
+    assert (metadata["model"], metadata["decision"]) == ("scripted", "--apply")
+    assert metadata["chat"].startswith("fix ")
     assert "import pandas" not in new or "import pandas" not in setup
     assert notebook.run(new, "new").status == "ok"
 

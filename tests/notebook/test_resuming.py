@@ -257,6 +257,8 @@ def test_code_messages_and_usage_of_chats_are_shown(fresh: FrontEnd, model: Fake
     assert last.reply is not None
     assert [each["text"] for each in whole.reply["payload"]] == ["x = 1\n\ny = x\n\nprint(y)"]
     assert [each["text"] for each in last.reply["payload"]] == ["y = x\n\nprint(y)"]
+    origin = {"model": "scripted", "chat": "main", "decision": "run without a question"}
+    assert whole.reply["payload"][0]["metadata"] == {"autogen_nb": origin}
     assert "takes a whole number above 0, not 'x'" in wrong.error
     assert [line.split("  ")[0] for line in chats.splitlines()[1:]] == ["main", "other", "free"]
     assert [line.split()[-1] for line in history.splitlines()[1:]] == ["it.", "Said."]

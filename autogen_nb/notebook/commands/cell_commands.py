@@ -84,7 +84,7 @@ async def fix(context: CommandContext, number: int | None, *, apply: bool, model
         stage.view.add(*difference(cell.source, mended))
         question = f"Cell [{cell.number}] ran with these changes, in the agent's kernel."
         if apply or await stage.ask(lambda person: person.choose(APPLY, question)):
-            context.shell.set_next_input(mended)
+            context.put_cell(mended, run.settings.chat or "", run.replies, "--apply" if apply else "put below by you")
             stage.view.note("The new cell is below; it has not run.", kind="decision")
         else:
             stage.view.note("The notebook has no new cell.", kind="decision")

@@ -9,6 +9,7 @@
 import shlex
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from typing import Any
 
 from autogen_nb import run
@@ -34,6 +35,7 @@ from autogen_nb.sessions import script
 from autogen_nb.sessions.session import Session
 from autogen_nb.settings import checked
 from autogen_nb.views import in_words
+from autogen_nb.views.decisions import block_text
 from autogen_nb.views.plain_view import PlainCellView
 
 _EMPTY = "There is nothing to show: no %%autogen cell of this chat has run."
@@ -225,7 +227,14 @@ async def code(context: CommandContext, count: int | None, chat: str | None) -> 
     parts = (part for each in runs for part in script.parts(each.task, each.log))
     if not (source := script.code_of_parts(parts)):
         raise ConfigError(f"no block of chat {conversation.name!r} has run without an error yet")
-    context.shell.set_next_input(source)
+    decisions = dict.fromkeys(
+        block_text(given, asked, "")
+        for each in runs
+        for asked, given in pairwise(each.log)
+        if isinstance(asked, ApprovalAsked) and isinstance(given, ApprovalGiven) and given.decision == "run"
+    )
+    replies = [reply for each in runs for reply in each.replies]
+    context.put_cell(source, conversation.name, replies, "; ".join(decisions) or "run without a question")
 
 
 @asynccontextmanager

@@ -19,6 +19,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autogen_nb import run
 from autogen_nb.conversations.conversations import NotebookConversation
 from autogen_nb.errors import ConfigError
+from autogen_nb.messages import Completion
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering.chat_html import Content, note_display
 from autogen_nb.settings import Settings
@@ -69,6 +70,19 @@ class CommandContext:
         data, metadata = displayed
         publisher: Any = self.shell.display_pub
         publisher.publish(data=data, metadata=metadata)
+
+    def put_cell(self, source: str, chat: str, replies: Sequence[Completion], decision: str) -> None:
+        """Puts the code into a new cell below, whose metadata say where it is from.
+
+        `set_next_input` payloads have no metadata in Jupyter's messaging specification; our extension of JupyterLab
+        reads them, and other front ends ignore them.
+        """
+        self.shell.set_next_input(source)
+        manager: Any = self.shell.payload_manager
+        models = ", ".join(dict.fromkeys(reply.model for reply in replies))
+        for payload in manager.read_payload():
+            if payload["source"] == "set_next_input":
+                payload["metadata"] = {"autogen_nb": {"model": models, "chat": chat, "decision": decision}}
 
 
 class _Parser(argparse.ArgumentParser):
