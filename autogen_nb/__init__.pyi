@@ -56,6 +56,9 @@ from .agents.parts.usage_tracker import gather_usage_summary as gather_usage_sum
 from .agents.teams.console import Console as Console
 from .agents.teams.custom_agents import BaseChatAgent as BaseChatAgent
 from .agents.teams.custom_agents import FunctionAgent as FunctionAgent
+from .agents.teams.custom_agents import MessageFilterAgent as MessageFilterAgent
+from .agents.teams.custom_agents import MessageFilterConfig as MessageFilterConfig
+from .agents.teams.custom_agents import PerSourceFilter as PerSourceFilter
 from .agents.teams.function_tool import BaseTool as BaseTool
 from .agents.teams.function_tool import FunctionTool as FunctionTool
 from .agents.teams.function_tool import Handoff as Handoff
@@ -69,9 +72,6 @@ from .agents.teams.memories import ListMemory as ListMemory
 from .agents.teams.memories import Memory as Memory
 from .agents.teams.memories import MemoryQueryResult as MemoryQueryResult
 from .agents.teams.memories import UpdateContextResult as UpdateContextResult
-from .agents.teams.message_filter import MessageFilterAgent as MessageFilterAgent
-from .agents.teams.message_filter import MessageFilterConfig as MessageFilterConfig
-from .agents.teams.message_filter import PerSourceFilter as PerSourceFilter
 from .agents.teams.model_contexts import BufferedChatCompletionContext as BufferedChatCompletionContext
 from .agents.teams.model_contexts import ChatCompletionContext as ChatCompletionContext
 from .agents.teams.model_contexts import HeadAndTailChatCompletionContext as HeadAndTailChatCompletionContext

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from autogen_nb.agents.teams.termination_conditions import (
     ExternalTermination,
-    JudgedConditions,
     MaxMessageTermination,
+    RunConditions,
     TerminationCondition,
     TextMentionTermination,
     TimeoutTermination,
@@ -156,7 +156,7 @@ def team(rng: Random) -> Flow:
     ending = (TextMentionTermination("words") & MaxMessageTermination(2)) | asked
     task = [Said("user", "team", Message(text), kind="task") for text in ("go", "on")]
     choice = rng.choice((Selection("team", names, "round_robin"), chosen))
-    run = TeamRun("team", members, OneByOne(choice), task, ending.watch(JudgedConditions()), rng.choice((1, 8)))
+    run = TeamRun("team", members, OneByOne(choice), task, RunConditions(ending), rng.choice((1, 8)))
     return team_chat(run, TeamState("team"))
 
 

@@ -5,8 +5,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
+from autogen_nb.agents.handoffs.conditions import Handoffs
 from autogen_nb.agents.parts.agent import naming_errors
-from autogen_nb.agents.parts.agent_config import read_count
+from autogen_nb.agents.parts.agent_config import read_client, read_count
 from autogen_nb.agents.parts.context_variables import ContextVariables
 from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT, fill_template
 from autogen_nb.agents.teams.function_tool import Handoff, read_handoffs, read_tools
@@ -38,7 +39,8 @@ class AssistantAgent(ConversableAgent):
     tools
         Sync or async functions, or other tools, that the model can call; the agent runs them.
     handoffs
-        The agents that this agent can hand over to: their names, or `Handoff` objects.
+        The agents that this agent can hand over to: their names, or `Handoff` objects. In a pattern's group, the
+        `Handoffs`.
     reflect_on_tool_use
         Whether the model writes an answer from the results of its calls; otherwise the results are the answer. The
         default is True with an `output_content_type`.
@@ -88,7 +90,7 @@ class AssistantAgent(ConversableAgent):
         update_agent_state_before_reply: Any = None,
         model_client: Any = None,
         tools: Any = None,
-        handoffs: Sequence[Handoff | str] | None = None,
+        handoffs: Handoffs | Sequence[Handoff | str] | None = None,
         reflect_on_tool_use: bool | None = None,
         max_tool_iterations: int = 1,
         tool_call_summary_format: str = "{result}",
@@ -134,6 +136,8 @@ class AssistantAgent(ConversableAgent):
         self.streams, self.metadata = model_client_stream, metadata or {}
         if any(each is not None for each in (model_client, model_context, memory)):
             self._configure_context(model_context, memory or ())
+        if isinstance(handoffs, Handoffs):
+            self.handoffs, handoffs = handoffs, None
         if tools is not None or handoffs:
             self._add_tools(tools, handoffs)
         summary = partial(_summary, tool_call_summary_format, tool_call_summary_formatter)
@@ -174,17 +178,13 @@ class AssistantAgent(ConversableAgent):
 def _client(model_client: Any, llm_config: Any, output_type: Any) -> Any:
     if llm_config is not None:
         raise ConfigError("model_client and llm_config are two ways to give a model; give one of them")
-    if not hasattr(model_client, "reply"):
-        raise ConfigError(
-            f"model_client is {model_client!r}; give a client: OpenAIChatCompletionClient(model='gpt-6-sol')"
-        )
     if output_type is None:
-        return model_client
+        return read_client(model_client)
     if not hasattr(output_type, "model_json_schema"):
         raise ConfigError(f"output_content_type is {output_type!r}; give a subclass of pydantic.BaseModel")
     from autogen_nb.models.model_clients import StructuredModel
 
-    return StructuredModel(model_client, output_type)
+    return StructuredModel(read_client(model_client), output_type)
 
 
 def _summary(
@@ -195,7 +195,7 @@ def _summary(
         return fill_template(template, **fields, is_error=str(failed))
     from autogen_nb.models import client_types
 
-    call_id = call.call_id or ""
-    result = client_types.FunctionExecutionResult(content=content, name=call.name, call_id=call_id, is_error=failed)
+    made = client_types.function_call(call)
+    result = client_types.FunctionExecutionResult(content=content, name=made.name, call_id=made.id, is_error=failed)
     with naming_errors("tool_call_summary_formatter"):
-        return formatter(client_types.FunctionCall(call_id, call.arguments, call.name), result)
+        return formatter(made, result)

@@ -13,11 +13,10 @@ from autogen_nb.agents.group_manager import GroupChatManager
 from autogen_nb.agents.handoffs import targets
 from autogen_nb.agents.handoffs.group_member import GroupState, before_reply
 from autogen_nb.agents.handoffs.targets import AgentTarget, TransitionTarget
-from autogen_nb.agents.parts.agent import both_forms
 from autogen_nb.agents.parts.context_variables import ContextVariables
 from autogen_nb.agents.parts.tool_schema import with_typed_arguments
 from autogen_nb.errors import ConfigError
-from autogen_nb.run import Waits
+from autogen_nb.run import Waits, run_to_completion
 
 _EXECUTOR, _USER = "_Group_Tool_Executor", "_User"
 Opening = str | Sequence[Mapping[str, Any]]
@@ -66,15 +65,6 @@ class DefaultPattern:
         users = [] if self.user_agent is None else [self.user_agent]
         return [self.initial_agent, *(agent for agent in self.agents if agent not in ends), *users]
 
-    async def _hold(
-        self, waits: Waits, /, messages: Opening, max_rounds: int
-    ) -> tuple[ChatResult, ContextVariables, Any]:
-        group = _Group(self, messages, max_rounds)
-        result = group.finish(await group.chat(waits).hold())
-        return result, self.context_variables, group.manager.last_speaker
-
-    hold, a_hold = both_forms(_hold)
-
 
 class RoundRobinPattern(DefaultPattern):
     """The agents speak in order from the initial agent on, and the user agent last."""
@@ -109,21 +99,21 @@ class AutoPattern(DefaultPattern):
         self.group_after_work = targets.GroupManagerTarget(selection_message=self.selection_message)
 
 
-class _Group:
-    """The group of one chat: its agents with the tool executor, and the choice of the next speaker."""
+class _PatternChat(TwoAgentChat):
+    """The chat of a pattern's group: its agents with the tool executor, and the choice of the next speaker."""
 
-    def __init__(self, pattern: DefaultPattern, messages: Opening, max_rounds: int) -> None:
+    def __init__(self, pattern: DefaultPattern, messages: Opening, max_rounds: int, waits: Waits) -> None:
         self._pattern, self._user = pattern, pattern.user_agent
-        self._opening = [{"content": messages, "role": "user"}] if isinstance(messages, str) else [*map(dict, messages)]
+        self._sent = [{"content": messages, "role": "user"}] if isinstance(messages, str) else [*map(dict, messages)]
         self._wrapped: dict[int, ConversableAgent] = {}
         for agent in pattern.agents:
             for target in agent.handoffs.targets:
-                self._wrap(target, agent)
+                self._add_wrapper(target, agent)
         self._speakers = [*pattern.agents, *self._wrapped.values()]
         user = self._user or ConversableAgent(_USER, human_input_mode="ALWAYS", llm_config=False)
-        self._starter = next((each for each in self._speakers if each.name == self._opening[0].get("name")), user)
+        starter = next((each for each in self._speakers if each.name == self._sent[0].get("name")), user)
         self._executor = ConversableAgent(_EXECUTOR, human_input_mode="NEVER", llm_config=False)
-        users = [user] if user not in self._speakers and user in (self._user, self._starter) else []
+        users = [user] if user not in self._speakers and user in (self._user, starter) else []
         everybody = [*self._speakers, *users]
         self._group = GroupChat(
             [self._executor, *everybody],
@@ -143,24 +133,35 @@ class _Group:
         config = {**config, "tools": None} if isinstance(config, Mapping) else config
         self.manager = GroupChatManager(self._group, **{"llm_config": config, **(pattern.group_manager_args or {})})
         self._share_state([self._executor, *everybody, self.manager])
-
-    def chat(self, waits: Waits) -> TwoAgentChat:
-        starter, message, is_new = self._starter, self._opening[0], len(self._opening) == 1
+        message, is_new = self._sent[0], len(self._sent) == 1
         if not is_new:
-            starter, message = self.manager.resume(self._opening)
-        options = ChatOptions(message, clear_history=is_new, summary_method=self._pattern.summary_method)
-        return TwoAgentChat(starter, self.manager, options, waits=waits)
+            starter, message = self.manager.resume(self._sent)
+        options = ChatOptions(message, clear_history=is_new, summary_method=pattern.summary_method)
+        super().__init__(starter, self.manager, options, waits=waits)
 
-    def finish(self, result: ChatResult) -> ChatResult:
-        """Dissolves the group; returns the result without the name of the stand-in for a user."""
-        for agent in self._group.agents:
-            agent.leave_group()
+    async def outcome(self) -> tuple[ChatResult, ContextVariables, Any]:
+        return await self.hold(), self._pattern.context_variables, self.manager.last_speaker
+
+    async def hold(self) -> ChatResult:
+        try:
+            return await super().hold()
+        finally:
+            self._dissolve()
+
+    def result(self) -> ChatResult:
+        self._dissolve()
+        result = super().result()
         for message in result.chat_history:
+            # The stand-in for a user has no name.
             if message.get("name") == _USER:
                 del message["name"]
         return result
 
-    def _wrap(self, target: TransitionTarget, agent: ConversableAgent) -> None:
+    def _dissolve(self) -> None:
+        for agent in self._group.agents:
+            agent.leave_group()
+
+    def _add_wrapper(self, target: TransitionTarget, agent: ConversableAgent) -> None:
         """Adds an agent that holds the chats of the target and hands back."""
         nested: Any = getattr(target, "nested_chat_config", None)
         group: Any = getattr(target, "group_chat_config", None)
@@ -208,7 +209,7 @@ class _Group:
         return target if wrapper is None else AgentTarget(wrapper)
 
     def _next_speaker(self, last: ConversableAgent, group: GroupChat) -> ConversableAgent | str | None:
-        if len(group.messages) <= len(self._opening):
+        if len(group.messages) <= len(self._sent):
             return self._pattern.initial_agent
         if group.messages[-1].get("tool_calls"):
             return self._executor
@@ -257,26 +258,22 @@ def initiate_group_chat(
     pattern: DefaultPattern, messages: Opening, max_rounds: int = 20
 ) -> tuple[ChatResult, ContextVariables, ConversableAgent]:
     """Holds the chat of a pattern's group; returns its result, the context variables and the last speaker."""
-    return pattern.hold(messages, max_rounds)
+    return run_to_completion(_PatternChat(pattern, messages, max_rounds, "sync").outcome())
 
 
 async def a_initiate_group_chat(
     pattern: DefaultPattern, messages: Opening, max_rounds: int = 20
 ) -> tuple[ChatResult, ContextVariables, ConversableAgent]:
     """Holds the chat of a pattern's group, with async tools; returns what `initiate_group_chat` does."""
-    return await pattern.a_hold(messages, max_rounds)
+    return await _PatternChat(pattern, messages, max_rounds, "async").outcome()
 
 
 def run_group_chat(pattern: DefaultPattern, messages: Opening, max_rounds: int = 20) -> RunResponse:
     """The chat of a pattern's group, to be held by ``process()`` or event by event."""
-    return _response(pattern, messages, max_rounds, "sync")
+    return RunResponse(_PatternChat(pattern, messages, max_rounds, "sync"), pattern.context_variables)
 
 
 async def a_run_group_chat(pattern: DefaultPattern, messages: Opening, max_rounds: int = 20) -> AsyncRunResponse:
     """The chat of a pattern's group, to be held by ``await process()`` or event by event."""
-    return AsyncRunResponse(_response(pattern, messages, max_rounds, "async"))
-
-
-def _response(pattern: DefaultPattern, messages: Opening, max_rounds: int, waits: Waits) -> RunResponse:
-    group = _Group(pattern, messages, max_rounds)
-    return RunResponse(group.chat(waits), group.finish, pattern.context_variables)
+    chat = _PatternChat(pattern, messages, max_rounds, "async")
+    return AsyncRunResponse(RunResponse(chat, pattern.context_variables))

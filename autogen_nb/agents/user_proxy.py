@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
+from autogen_nb.agents.handoffs.conditions import Handoffs
+from autogen_nb.agents.parts.context_variables import ContextVariables
 from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
 from autogen_nb.errors import ConfigError
@@ -45,6 +47,10 @@ class UserProxyAgent(ConversableAgent):
         input_func: Callable[..., Any] | None = None,
         chat_messages: Mapping[ConversableAgent, list[dict[str, Any]]] | None = None,
         silent: bool | None = None,
+        context_variables: ContextVariables | None = None,
+        functions: Any = (),
+        update_agent_state_before_reply: Any = None,
+        handoffs: Handoffs | None = None,
     ) -> None:
         if input_func is not None and not callable(input_func):
             raise ConfigError(f"input_func is {input_func!r}; give a function that takes a prompt and returns a text")
@@ -63,6 +69,10 @@ class UserProxyAgent(ConversableAgent):
             description=description,
             chat_messages=chat_messages,
             silent=silent,
+            context_variables=context_variables,
+            functions=functions,
+            update_agent_state_before_reply=update_agent_state_before_reply,
+            handoffs=handoffs,
         )
         self.input_func = input_func
         self._runs_code = code_execution_config is not None and self.code is not None

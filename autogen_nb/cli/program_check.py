@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
+from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.autogen_modules import NAMES, StandIn, own_module
 
 WAYS = {
@@ -152,7 +153,7 @@ class _Program:
         if name is None or not self._exists(node, name):
             return
         try:
-            parameters = inspect.signature(_look_up(name)).parameters
+            parameters = _parameters(_look_up(name))
         except (TypeError, ValueError):
             return
         any_keyword = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
@@ -167,6 +168,17 @@ class _Program:
             owner = self._dotted(node.value)
             return owner and f"{owner}.{node.attr}"
         return self.bound.get(node.id) if isinstance(node, ast.Name) else None
+
+
+def _parameters(called: Any) -> dict[str, inspect.Parameter]:
+    """The parameters of a call; the classes of agents and teams pass other keywords on to their base classes."""
+    parameters = {**inspect.signature(called).parameters}
+    for base in called.__mro__[1:] if isinstance(called, type) and issubclass(called, Agent) else ():
+        others = [name for name, parameter in parameters.items() if parameter.kind is parameter.VAR_KEYWORD]
+        if others and "__init__" in vars(base):
+            del parameters[others[0]]
+            parameters |= inspect.signature(vars(base)["__init__"]).parameters
+    return parameters
 
 
 def _look_up(name: str) -> Any:

@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeAlias, TypedDict, cast
 from pydantic import BaseModel, ConfigDict, Field
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.messages import FunctionCall as MessageCall
+from autogen_nb.messages import Usage
 from autogen_nb.trusted import owned_files
 
 
@@ -284,6 +286,14 @@ def parts_from(content: Iterable[Any]) -> list[str | Image]:
             case _:
                 pass
     return contents
+
+
+def function_call(call: MessageCall) -> FunctionCall:
+    return FunctionCall(call.call_id or "", call.arguments, call.name)
+
+
+def request_usage(usage: Usage) -> RequestUsage:
+    return RequestUsage(usage.prompt_tokens, usage.completion_tokens)
 
 
 def call_on_the_wire(call: FunctionCall) -> dict[str, Any]:

@@ -16,7 +16,14 @@ from autogen_nb.core.ports import Model, ModelRequest, Notice, Part
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError, ModelError
 from autogen_nb.messages import Completion, Reasoning, Usage
-from autogen_nb.models.client_types import CreateResult, FunctionCall, LLMMessage, RequestUsage, on_the_wire
+from autogen_nb.models.client_types import (
+    CreateResult,
+    LLMMessage,
+    RequestUsage,
+    function_call,
+    on_the_wire,
+    request_usage,
+)
 from autogen_nb.models.component import Component
 from autogen_nb.models.config.model_selection import entry_model
 from autogen_nb.models.remote.remote_model import RemoteModel
@@ -134,11 +141,11 @@ class ChatCompletionClient(Component, ABC):
 
     def total_usage(self) -> RequestUsage:
         """The tokens of all replies, including cached ones."""
-        return _client_usage(self._total)
+        return request_usage(self._total)
 
     def actual_usage(self) -> RequestUsage:
         """The tokens of all replies that did not come from a cache."""
-        return _client_usage(self._actual)
+        return request_usage(self._actual)
 
     def count_tokens(self, messages: Sequence[LLMMessage | Mapping[str, Any]], *, tools: Sequence[Any] = ()) -> int:
         """The number of tokens of the messages and tools, estimated from their length."""
@@ -247,22 +254,18 @@ class StructuredModel(ModelWrapper):
 def result_of(completion: Completion) -> CreateResult:
     """A reply in AgentChat's form."""
     message = completion.message
-    calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in message.calls]
+    calls = list(map(function_call, message.calls))
     if calls:
         calls[0] = replace(calls[0], reasoning_details=message.reasoning_details)
     thought = None if completion.reasoning is None else completion.reasoning.text
     return CreateResult(
         finish_reason="function_calls" if calls else completion.finish_reason,
         content=calls or message.text,
-        usage=_client_usage(completion.usage),
+        usage=request_usage(completion.usage or Usage()),
         cached=completion.cached,
         thought=(message.text or None) if calls else thought,
         note=completion.note,
     )
-
-
-def _client_usage(usage: Usage | None) -> RequestUsage:
-    return RequestUsage(0, 0) if usage is None else RequestUsage(usage.prompt_tokens, usage.completion_tokens)
 
 
 def definition(tool: Any) -> Mapping[str, Any]:

@@ -105,3 +105,10 @@ def test_function_is_no_data() -> None:
     assert isinstance(
         through_json(ConversableAgent("one", llm_config={"model": "m", "api_key": KEY})), ConversableAgent
     )
+
+
+def test_settings_that_resemble_components_stay_data() -> None:
+    body = {"provider": {"order": ["first"]}}
+    made = through_json(OpenAIChatCompletionClient(model="gpt-4o", api_key=KEY, extra_body=body))
+
+    assert made.dump_component().config["extra_body"] == body

@@ -138,6 +138,7 @@ def test_a_handoff_out_of_the_group_is_refused_before_the_chat() -> None:
         alone.handoffs.set_after_work(RevertToUserTarget())
         with pytest.raises(ConfigError, match="give the pattern a user_agent"):
             autogen_nb.initiate_group_chat(DefaultPattern(alone, [alone]), "Read.")
+        assert alone.group_state is None
 
 
 def test_a_group_inside_a_group_answers_with_its_summary_and_hands_back() -> None:
@@ -183,3 +184,12 @@ def test_other_names_say_what_to_use() -> None:
 
     with pytest.raises(ConfigError, match="hand over by an OnContextCondition"):
         RegexGuardrail()
+
+
+@pytest.mark.parametrize("kind", [ConversableAgent, autogen_nb.AssistantAgent, autogen_nb.UserProxyAgent])
+def test_agents_of_all_kinds_take_handoffs_and_variables(kind: Any) -> None:
+    handoffs, variables = autogen_nb.Handoffs(), ContextVariables({"tries": 1})
+
+    member = kind("a", handoffs=handoffs, context_variables=variables, llm_config=False)
+
+    assert (member.handoffs, member.context_variables) == (handoffs, variables)

@@ -3,14 +3,15 @@ from typing import Any
 
 import pytest
 
+from autogen_nb.agents.teams.graph_flow import DiGraphBuilder, GraphFlow
 from autogen_nb.agents.teams.team_messages import BaseMessage, StopMessage
 from autogen_nb.agents.teams.termination_conditions import (
     ExternalTermination,
     FunctionalTermination,
     FunctionCallTermination,
     HandoffTermination,
-    JudgedConditions,
     MaxMessageTermination,
+    RunConditions,
     SourceMatchTermination,
     StopMessageTermination,
     TerminationCondition,
@@ -53,8 +54,9 @@ def heard(text: str = "", source: str = "coder", kind: Any = "text") -> Said:
 
 
 def seen(condition: TerminationCondition, *turns: list[Recorded]) -> list[str | None]:
-    watch = condition.watch(JudgedConditions())
-    return [outcome(watch(TeamTurn("team", tuple(turn), 0)), scripted())[1] for turn in turns]
+    run = RunConditions(condition)
+    outcomes = [outcome(run(TeamTurn("team", tuple(turn), 0)), scripted())[1] for turn in turns]
+    return [reason and reason.removeprefix(f"{type(condition).__name__}: ") for reason in outcomes]
 
 
 @pytest.mark.parametrize(
@@ -179,3 +181,17 @@ def test_a_condition_that_raises_is_named() -> None:
 def test_settings_that_are_invalid(make: Any, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         make()
+
+
+def test_a_function_sees_each_message_of_a_round() -> None:
+    a, b, c = (says(name, f"I am {name}") for name in "abc")
+    graph = DiGraphBuilder().add_node(a).add_node(b).add_node(c).add_edge(a, b).add_edge(a, c)
+    rounds: list[list[str]] = []
+
+    def look(messages: Sequence[BaseMessage]) -> bool:
+        rounds.append([each.source for each in messages])
+        return False
+
+    done(GraphFlow(graph.get_participants(), graph.build(), termination_condition=FunctionalTermination(look)))
+
+    assert rounds == [["user"], ["a"], ["b", "c"]]

@@ -10,6 +10,7 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.prompts import TEAM_ASSISTANT
 from autogen_nb.agents.teams.custom_agents import BaseChatAgent, FunctionAgent
 from autogen_nb.agents.teams.function_tool import FunctionTool
+from autogen_nb.agents.teams.graph_flow import DiGraphBuilder, GraphFlow
 from autogen_nb.agents.teams.selector_group_chat import SelectorGroupChat
 from autogen_nb.agents.teams.swarm import Swarm
 from autogen_nb.agents.teams.team_chats import RoundRobinGroupChat
@@ -318,3 +319,31 @@ def test_a_person_hands_back_to_the_member_that_handed_over() -> None:
     assert [(each.source, each.target) for each in handoffs] == [("desk", "customer"), ("customer", "desk")]
     assert handoffs[-1].content == "It is red."
     assert spoken(result)[-1] == ("desk", "Found. DONE")
+
+
+def test_a_team_in_a_round_reads_each_message_of_others_once() -> None:
+    heard: list[list[str]] = []
+
+    def look(messages: Sequence[Any]) -> str:
+        heard.append([each.source for each in messages])
+        return "heard"
+
+    start, branch, inner = says("start"), says("branch"), FunctionAgent(look, "inner")
+    team = by_turns(says("first"), inner, name="team", max_turns=2)
+    graph = DiGraphBuilder().add_node(start).add_node(branch).add_node(team).set_entry_point(start)
+    graph.add_edge(start, branch).add_edge(start, team).add_edge(branch, start, "branch")
+
+    done(GraphFlow(graph.get_participants(), graph.build(), max_turns=4, name="outer"))
+
+    assert heard == [["user", "start", "first"], ["branch", "start", "first"]]
+
+
+def test_states_of_earlier_versions_have_positions_of_read_messages() -> None:
+    team = by_turns(says("a", "1"), says("b", "2"), max_turns=2)
+    done(team)
+    state = {**finished(team.save_state()), "heard": {"a": 2, "b": 3}}
+    unread = state.pop("unread")
+
+    finished(team.load_state(state))
+
+    assert finished(team.save_state())["unread"] == unread

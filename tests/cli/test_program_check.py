@@ -17,13 +17,14 @@ PROGRAMS = [
 ACTORS = """\
 from autogen_core import RoutedAgent, SingleThreadedAgentRuntime
 from autogen_agentchat.agents import AssistantAgent
-from autogen_agentchat.teams import RoundRobinGroupChat
+from autogen_agentchat.teams import RoundRobinGroupChat, Swarm
 from autogen_ext.tools.mcp import McpWorkbench
 import ag2
 
 print("this must not run")
 agent = AssistantAgent("a", model_client=None, tool=[print])
 team = RoundRobinGroupChat([agent], runtime=SingleThreadedAgentRuntime())
+swarm = Swarm([agent], max_turns=3, emit_team_events=True)
 """
 
 GROUPS = [
@@ -56,16 +57,17 @@ def test_each_name_of_a_program_has_a_line(tmp_path: Path, capsys: pytest.Captur
     assert report(capsys, program) == (
         1,
         [
-            "actors.py: 6 names do not exist here",
+            "actors.py: 7 names do not exist here",
             f"  FAIL  line 1: autogen_core.RoutedAgent does not exist here; {actors}",
             f"  FAIL  line 1: autogen_core.SingleThreadedAgentRuntime does not exist here; {actors}",
             "  ok    line 2: from autogen_agentchat.agents import AssistantAgent",
-            "  ok    line 3: from autogen_agentchat.teams import RoundRobinGroupChat",
+            "  ok    line 3: from autogen_agentchat.teams import RoundRobinGroupChat, Swarm",
             "  note  line 3: RoundRobinGroupChat differs; a second task goes to the first participant",
             "  FAIL  line 4: autogen_ext.tools.mcp does not exist here; give an AssistantAgent functions as tools",
             f"  FAIL  line 5: ag2 does not exist here; {api}",
             "  FAIL  line 8: AssistantAgent's tool= does not exist here; write tools=",
             "  FAIL  line 9: RoundRobinGroupChat's runtime= does not exist here; leave it out",
+            "  FAIL  line 10: Swarm's emit_team_events= does not exist here; leave it out",
         ],
     )
 

@@ -1,6 +1,6 @@
 """`RunResponse`: a chat that `run` returns; the caller holds it at once or event by event."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,19 +14,18 @@ class RunResponse:
     """A chat, which begins with `process` or `events`; then the fields of its result."""
 
     chat: TwoAgentChat
-    finish: Callable[[ChatResult], ChatResult] = lambda result: result
     context_variables: Any = None
     result: ChatResult = field(default_factory=ChatResult, init=False)
 
     def process(self) -> None:
         """Holds the chat, and shows it."""
-        self.result = self.finish(run_to_completion(self.chat.hold()))
+        self.result = run_to_completion(self.chat.hold())
 
     @property
     def events(self) -> Iterator[Event]:
         """Holds the chat, and yields its events."""
         yield from self.chat.exchange().events()
-        self.result = self.finish(self.chat.result())
+        self.result = self.chat.result()
 
     @property
     def last_speaker(self) -> str | None:
@@ -46,14 +45,14 @@ class AsyncRunResponse:
 
     async def process(self) -> None:
         """Holds the chat, and shows it."""
-        self._response.result = self._response.finish(await self._response.chat.hold())
+        self._response.result = await self._response.chat.hold()
 
     @property
     async def events(self) -> AsyncIterator[Event]:
         """Holds the chat, and yields its events."""
         async for event in self._response.chat.exchange().stream_events():
             yield event
-        self._response.result = self._response.finish(self._response.chat.result())
+        self._response.result = self._response.chat.result()
 
     def __getattr__(self, name: str) -> Any:
         # Front ends look for methods such as `_repr_html_`, and would not await them.

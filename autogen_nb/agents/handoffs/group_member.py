@@ -150,15 +150,15 @@ def before_reply(agent: GroupMember, messages: Any, sender: Any, config: Any) ->
 
 
 def _without_calls(messages: Messages, names: frozenset[str]) -> Iterator[Mapping[str, Any]]:
-    gone: set[str] = set()
+    hidden: set[str] = set()
     for message in messages:
         calls, responses = message.get("tool_calls") or (), message.get("tool_responses") or ()
-        gone.update(call["id"] for call in calls if call["function"]["name"] in names)
-        kept = {
-            "tool_calls": [call for call in calls if call["id"] not in gone],
-            "tool_responses": [each for each in responses if each["tool_call_id"] not in gone],
+        hidden.update(call["id"] for call in calls if call["function"]["name"] in names)
+        visible = {
+            "tool_calls": [call for call in calls if call["id"] not in hidden],
+            "tool_responses": [each for each in responses if each["tool_call_id"] not in hidden],
         }
-        if len(kept["tool_calls"]) == len(calls) and len(kept["tool_responses"]) == len(responses):
+        if len(visible["tool_calls"]) == len(calls) and len(visible["tool_responses"]) == len(responses):
             yield message
-        elif any(kept.values()) or (calls and message.get("content")):
-            yield {key: kept.get(key, value) for key, value in message.items() if kept.get(key, value)}
+        elif any(visible.values()) or (calls and message.get("content")):
+            yield {key: visible.get(key, value) for key, value in message.items() if visible.get(key, value)}

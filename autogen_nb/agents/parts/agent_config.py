@@ -90,6 +90,13 @@ def one_of(name: str, value: Any, choices: Sequence[T]) -> T:
     raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(map(str, choices))}")
 
 
+def read_client(value: Any) -> Any:
+    """A team's `model_client`, which is a model."""
+    if not hasattr(value, "reply"):
+        raise ConfigError(f"model_client is {value!r}; give a client: OpenAIChatCompletionClient(model='gpt-6-sol')")
+    return value
+
+
 def read_count(name: str, value: Any, minimum: int = 1) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
         raise ConfigError(f"{name} is {value!r}; it must be a whole number, and at least {minimum}")

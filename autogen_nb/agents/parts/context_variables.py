@@ -24,7 +24,9 @@ class ContextVariables(dict[str, Any]):
 
     def remove(self, key: str) -> bool:
         """Removes a variable; returns False if it does not exist."""
-        return key in self and (self.pop(key), True)[1]
+        exists = key in self
+        self.pop(key, None)
+        return exists
 
     def to_dict(self) -> dict[str, Any]:
         return dict(self.items())

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_o
 
 from autogen_nb.agents.parts.context_variables import ContextVariables
 from autogen_nb.errors import ConfigError
+from autogen_nb.run import CancellationToken
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 _TOOL = "_autogen_nb_tool"
 F = TypeVar("F", bound=Callable[..., Any])
+_TOKEN = "cancellation_token"  # noqa: S105 - a parameter
 _FIELD = "parameter_"
 """Prefix of field names: pydantic does not allow fields with names such as `json` or `_x`."""
 
@@ -57,18 +59,21 @@ def get_function_schema(function: Callable[..., Any], *, name: str | None = None
 def with_typed_arguments(function: F, *, context_variables: ContextVariables | None = None) -> F:
     """Wraps the function to convert its arguments to the annotated types, such as a dict to a pydantic model.
 
-    A parameter of the type `ContextVariables` gets a copy of `context_variables`.
+    A parameter of the type `ContextVariables` gets a copy of `context_variables`, and `cancellation_token` a new token.
     """
     model = _model(function)
     names = list(inspect.signature(function).parameters)
-    given = [name for name in names if _FIELD + name not in model.model_fields]
+    others = [name for name in names if _FIELD + name not in model.model_fields]
 
     @functools.wraps(function)
     def typed(**keywords: Any) -> Any:
         arguments = model.model_validate(keywords)
         sent = (name for name in names if _FIELD + name in arguments.model_fields_set)
-        copies = {name: (context_variables or ContextVariables()).snapshot() for name in given}
-        return function(**copies, **{name: getattr(arguments, _FIELD + name) for name in sent})
+        own = {
+            name: CancellationToken() if name == _TOKEN else (context_variables or ContextVariables()).snapshot()
+            for name in others
+        }
+        return function(**own, **{name: getattr(arguments, _FIELD + name) for name in sent})
 
     @functools.wraps(function)
     async def typed_async(**keywords: Any) -> Any:
@@ -89,6 +94,9 @@ def _model(function: Callable[..., Any]) -> "type[BaseModel]":
         raise ConfigError(f"{_name(function)!r} cannot be a tool: its annotations cannot be read: {error}") from error
     fields: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
+        # A model gives neither.
+        if name == _TOKEN or hints.get(name) is ContextVariables:
+            continue
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise ConfigError(f"{_name(function)!r} cannot be a tool: {parameter} cannot be passed by name")
         if name not in hints:
@@ -96,8 +104,6 @@ def _model(function: Callable[..., Any]) -> "type[BaseModel]":
                 f"{_name(function)!r} cannot be a tool: its parameter {name!r} has no annotation; "
                 f'write {name}: Annotated[str, "what it is"]'
             )
-        if hints[name] is ContextVariables:
-            continue
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[_FIELD + name] = (_annotated(hints[name], name), default)
     config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)

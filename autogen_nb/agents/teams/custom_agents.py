@@ -1,8 +1,10 @@
-"""Custom team members: from a function, or from a subclass with ``on_messages``."""
+"""Custom team members: from a function, from a subclass with ``on_messages``, or from an agent and a filter."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel
 
 from autogen_nb.agents.parts.agent import Agent, call_user_code
 from autogen_nb.agents.teams.solo_agent import SoloAgent
@@ -12,7 +14,7 @@ from autogen_nb.agents.teams.team_messages import (
     Response,
     TextMessage,
     flow_message,
-    kept_messages,
+    stored_messages,
 )
 from autogen_nb.core.chats.team_replies import Respond, ask_member
 from autogen_nb.errors import CallbackError, ConfigError
@@ -64,7 +66,7 @@ class BaseChatAgent(SoloAgent):
             target=target,
             usage=usage,
             names=(message.source,),
-            transcript=kept_messages([*inner, message]),
+            transcript=stored_messages([*inner, message]),
         )
 
 
@@ -90,3 +92,52 @@ class FunctionAgent(BaseChatAgent):
 
     def answer(self, messages: Sequence[BaseChatMessage]) -> Returned | Awaitable[Returned]:
         return self._call(lambda: self._function(messages), "the function")
+
+
+class PerSourceFilter(BaseModel):
+    """Which messages of the agent `source` pass: the "first" or "last" `count`, or all without a `position`."""
+
+    source: str
+    position: Literal["first", "last"] | None = None
+    count: int | None = None
+
+
+class MessageFilterConfig(BaseModel):
+    """The filters, in the order in which the agent reads the messages."""
+
+    per_source: list[PerSourceFilter]
+
+
+class MessageFilterAgent(BaseChatAgent):
+    """Passes some of the messages to another agent, whose answer is its own.
+
+    Parameters
+    ----------
+    name
+        The name in the team.
+    wrapped_agent
+        The agent that answers.
+    filter
+        Which messages the agent gets.
+    """
+
+    def __init__(self, name: str, wrapped_agent: Any, filter: MessageFilterConfig) -> None:  # noqa: A002 - AgentChat's name
+        super().__init__(name, f"{wrapped_agent.description} (with message filtering)")
+        self._agent = wrapped_agent
+        self._filter = MessageFilterConfig.model_validate(filter)
+
+    async def on_messages(
+        self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken | None = None
+    ) -> Any:
+        """The wrapped agent's answer to the messages that pass."""
+        passed: list[BaseChatMessage] = []
+        for each in self._filter.per_source:
+            matching = [message for message in messages if message.source == each.source]
+            if each.position and each.count:
+                matching = matching[: each.count] if each.position == "first" else matching[-each.count :]
+            passed += matching
+        return await self._agent.on_messages(passed, cancellation_token)
+
+    async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
+        await super().on_reset(cancellation_token)
+        await self._agent.on_reset(cancellation_token)

@@ -1,6 +1,5 @@
 """The tools of a team's agents: functions, other tools, and handoffs to other agents."""
 
-import functools
 import inspect
 import json
 from abc import ABC, abstractmethod
@@ -15,8 +14,6 @@ from autogen_nb.run import CancellationToken
 
 ArgsT = TypeVar("ArgsT")
 ReturnT = TypeVar("ReturnT")
-
-_TOKEN = "cancellation_token"  # noqa: S105 - a parameter
 
 
 class BaseTool(ABC, Generic[ArgsT, ReturnT]):
@@ -51,7 +48,8 @@ class BaseTool(ABC, Generic[ArgsT, ReturnT]):
     ) -> Any:
         """The result of a call with a dict of arguments."""
         del call_id
-        return await self.run(self._args_type.model_validate(args), cancellation_token)
+        typed: Any = args if self._args_type is None else self._args_type.model_validate(args)
+        return await self.run(typed, cancellation_token)
 
     def as_function(self) -> TextFunction:
         return TextFunction(lambda **args: self.run_json(args, CancellationToken()), self.return_value_as_string)
@@ -71,7 +69,7 @@ class FunctionTool(BaseTool[Any, Any]):
         del global_imports
         name = name or str(getattr(func, "__name__", type(func).__name__))
         super().__init__(None, None, name, description or inspect.getdoc(func) or f"Calls {name}.", strict)
-        self.func = _with_token(func) if _TOKEN in inspect.signature(func).parameters else func
+        self.func = func
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -83,13 +81,6 @@ class FunctionTool(BaseTool[Any, Any]):
         del cancellation_token
         result = with_typed_arguments(self.func)(**args)
         return await result if isinstance(result, Awaitable) else result
-
-    async def run_json(
-        self, args: Mapping[str, Any], cancellation_token: CancellationToken, call_id: str | None = None
-    ) -> Any:
-        """The result of a call with a dict of arguments."""
-        del call_id
-        return await self.run(args, cancellation_token)
 
     def as_function(self) -> TextFunction:
         return TextFunction(with_typed_arguments(self.func), self.return_value_as_string)
@@ -123,19 +114,6 @@ class Handoff:
         return FunctionTool(hand_over, about, self.name or f"transfer_to_{self.target.lower()}")
 
 
-def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function without its parameter `cancellation_token`, which the model cannot give."""
-
-    @functools.wraps(function)
-    def called(**arguments: Any) -> Any:
-        return function(**arguments, cancellation_token=CancellationToken())
-
-    signature = inspect.signature(function)
-    parameters = [parameter for name, parameter in signature.parameters.items() if name != _TOKEN]
-    vars(called)["__signature__"] = signature.replace(parameters=parameters)
-    return called
-
-
 def read_tools(setting: Any) -> list[BaseTool[Any, Any]]:
     if setting is not None and (isinstance(setting, str) or not isinstance(setting, Sequence)):
         raise ConfigError(f"tools is {setting!r}; give a list of functions")
@@ -157,10 +135,5 @@ def read_tools(setting: Any) -> list[BaseTool[Any, Any]]:
 
 
 def read_handoffs(setting: Sequence[Handoff | str | Mapping[str, str]] | None) -> list[Handoff]:
-    return [_read_handoff(each) for each in setting or ()]
-
-
-def _read_handoff(setting: Handoff | str | Mapping[str, str]) -> Handoff:
-    if isinstance(setting, Mapping):
-        return Handoff(**setting)
-    return Handoff(setting) if isinstance(setting, str) else setting
+    handoffs = [Handoff(each) if isinstance(each, str) else each for each in setting or ()]
+    return [Handoff(**each) if isinstance(each, Mapping) else each for each in handoffs]

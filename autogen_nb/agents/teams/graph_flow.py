@@ -118,13 +118,12 @@ class DiGraph(BaseModel):
 
     def _cyclic(self, names: list[str]) -> list[str]:
         """Those of the nodes that are in a cycle of these nodes, or lead to one."""
-        left = list(names)
-        while left:
-            kept = [name for name in left if any(edge.target in left for edge in self.nodes[name].edges)]
-            if kept == left:
-                break
-            left = kept
-        return left
+        remaining = list(names)
+        while True:
+            leading_on = [name for name in remaining if any(e.target in remaining for e in self.nodes[name].edges)]
+            if leading_on == remaining:
+                return remaining
+            remaining = leading_on
 
 
 class DiGraphBuilder:

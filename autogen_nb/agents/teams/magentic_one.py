@@ -6,14 +6,12 @@ from typing import Any, assert_never, cast
 from pydantic import BaseModel
 
 from autogen_nb.agents.chats.model_questions import ask_for_words
-from autogen_nb.agents.parts.agent_config import read_count
+from autogen_nb.agents.parts.agent_config import read_client, read_count
 from autogen_nb.agents.parts.prompts import fill_template
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_question_handler import OrderQuestion
-from autogen_nb.agents.teams.termination_conditions import TerminationCondition
 from autogen_nb.core.chats.ledger_order import ByLedger, Stage
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.errors import ConfigError
 from autogen_nb.events import SpeakerAsked, SpeakerGiven, SummaryAsked, SummaryGiven
 from autogen_nb.messages import wire
 from autogen_nb.run import OnCaller, OnEngine
@@ -142,6 +140,7 @@ class MagenticOneGroupChat(BaseGroupChat):
         The prompt for the answer, with the field ``{task}``.
     """
 
+    takes_teams = False
     _order: ByLedger
 
     def __init__(
@@ -149,23 +148,16 @@ class MagenticOneGroupChat(BaseGroupChat):
         participants: Sequence[Any],
         model_client: Any,
         *,
-        termination_condition: TerminationCondition | None = None,
         max_turns: int | None = 20,
         max_stalls: int = 3,
         final_answer_prompt: str = FINAL_ANSWER,
         **settings: Any,
     ) -> None:
-        if teams := [each.name for each in participants if isinstance(each, BaseGroupChat)]:
-            raise ConfigError(f"a Magentic-One team has no teams as members, and {teams[0]!r} is one")
-        if not hasattr(model_client, "reply"):
-            raise ConfigError(
-                f"model_client is {model_client!r}; give a client such as OpenAIChatCompletionClient(...)"
-            )
-        self._client = model_client
+        self._client = read_client(model_client)
         rounds = None if max_turns is None else read_count("max_turns", max_turns)
         self._limits = rounds, read_count("max_stalls", max_stalls)
         self._answer_prompt = final_answer_prompt
-        super().__init__(participants, termination_condition=termination_condition, **settings)
+        super().__init__(participants, **settings)
 
     def _drawing(self) -> Drawing:
         return chosen_by(Node(ORCHESTRATOR, "chooser"), self._nodes())
@@ -210,6 +202,5 @@ class MagenticOneGroupChat(BaseGroupChat):
 
     def _fill(self, template: str) -> str:
         order, names = self._order, ", ".join(self._members)
-        roles = "\n".join(f"{name}: {' '.join(each.description.split())}" for name, each in self._members.items())
         known = order.known if template is _NEW_FACTS else order.facts
-        return fill_template(template, task=order.task, team=roles, facts=known, plan=order.plan, names=names)
+        return fill_template(template, task=order.task, team=self._roles(), facts=known, plan=order.plan, names=names)

@@ -72,17 +72,17 @@ class ListMemory(Memory):
 
 async def remember(agent: str, memories: Sequence[Memory], context: ChatCompletionContext) -> Returned:
     """The messages that the memories add to the context, and after those of each memory its `MemoryQueryEvent`."""
-    kept: list[Message] = []
+    messages: list[Message] = []
     async with context.additions() as added:
         for memory in memories:
             count = len(added())
             result = await memory.update_context(context)
-            kept += map(Message.of, added()[count:])
+            messages += map(Message.of, added()[count:])
             if not isinstance(result, UpdateContextResult):
                 raise CallbackError(
                     f"update_context of {type(memory).__name__} returned {result!r}; return an UpdateContextResult"
                 )
             if result.memories.results:
                 event = MemoryQueryEvent(source=agent, content=result.memories.results)
-                kept.append(Message(context=dict(event.dump())))
-    return Returned(tuple(kept), kind="memory")
+                messages.append(Message(context=dict(event.dump())))
+    return Returned(tuple(messages), kind="memory")

@@ -5,9 +5,10 @@
 2. Events with an equivalent in AgentChat become AgentChat's messages, for the caller and for the transcript.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from autogen_nb.agents.teams import team_messages
 from autogen_nb.agents.teams.team_member import TeamMember
@@ -38,8 +39,14 @@ from autogen_nb.models.client_types import (
     FunctionExecutionResultMessage,
     LLMMessage,
     RequestUsage,
+    function_call,
     on_the_wire,
+    parts_from,
+    request_usage,
 )
+
+_Entries: TypeAlias = Sequence[Mapping[str, Any]]
+"""A message for a member's model."""
 
 
 @dataclass(slots=True)
@@ -47,37 +54,25 @@ class TeamTranscript:
     """The messages and events of a team's runs, in AgentChat's form."""
 
     messages: list[BaseMessage] = field(default_factory=list)
-    read_positions: dict[str, int] = field(default_factory=dict)
-    """For each member, the position of the first message that it has not read."""
-    inner_ids: set[str] = field(default_factory=set)
-    """The messages of runs inside a member's answer, which other members do not hear."""
-    ends: dict[str, int] = field(default_factory=dict)
-    """For a member that has yet to answer in this round, the position of the first answer, which it reads later."""
-    later: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
-    """For such a member, the answers as entries of its context."""
-
-    def unread_messages(self, name: str) -> list[BaseChatMessage]:
-        """The messages of others since a member's last answer."""
-        unread = self.messages[self.read_positions.get(name, 0) : self.ends.get(name)]
-        chat = [item for item in unread if isinstance(item, BaseChatMessage)]
-        return [item for item in chat if item.source != name and item.id not in self.inner_ids]
+    unread: dict[str, list[BaseChatMessage]] = field(default_factory=lambda: defaultdict(list))
+    """For each member, the messages of others since its last answer."""
+    later: dict[str, list[tuple[BaseChatMessage, _Entries]]] = field(default_factory=lambda: defaultdict(list))
+    """For a member that has yet to answer in this round, the others' answers, which it reads after its own."""
 
 
 @dataclass(slots=True)
 class _Turn:
-    """The current turn, which begins in the transcript at `start`; `draft` holds the speaker's steps."""
+    """The current turn; `draft` holds the speaker's steps."""
 
-    start: int
     speaker: str = ""
     draft: list[Mapping[str, Any]] = field(default_factory=list)
-    usage: Usage | None = None
+    usage: RequestUsage | None = None
     may_call: bool = True
     call_message: Message = field(default_factory=Message)
     calls: list[FunctionCall] = field(default_factory=list)
     results: list[FunctionExecutionResult] = field(default_factory=list)
     exit_code: int = 1
     generations: int = 0
-    has_ended: bool = False
 
 
 class RunFollower:
@@ -88,22 +83,22 @@ class RunFollower:
         self.transcript = transcript
         self._task = list(task)
         self._task_ids = {id(message) for message in task}
-        self._turn = _Turn(len(transcript.messages))
+        self._turn = _Turn()
+        self._unchecked_start, self._is_checked = len(transcript.messages), False
         self._new: list[BaseMessage] = []
-        self._given: list[BaseMessage] = []
+        self._answer: list[BaseMessage] = []
         """The messages of a member's answer, in AgentChat's form, that the flow has yet to say."""
         self.round: tuple[str, ...] = ()
         """The members that have yet to speak in a round with several."""
         self.stop_reason: str | None = None
         # A run that was cancelled may have left answers that a member has yet to read.
-        for name, entries in transcript.later.items():
-            members[name].context += entries
-        transcript.later.clear()
-        transcript.ends.clear()
+        for name in list(transcript.later):
+            self._read_later(name)
 
     @property
-    def turn(self) -> Sequence[BaseMessage]:
-        return self.transcript.messages[self._turn.start :]
+    def unchecked(self) -> Sequence[BaseMessage]:
+        """The messages since the last check of the termination condition."""
+        return self.transcript.messages[self._unchecked_start :]
 
     def is_task(self, message: BaseMessage) -> bool:
         return id(message) in self._task_ids
@@ -113,7 +108,14 @@ class RunFollower:
         return [*self.members[name].context, *self._turn.draft]
 
     def follow(self, event: Event) -> None:
-        self._begin(event)
+        if isinstance(event, Called) and event.function == "termination condition":
+            self._is_checked = True
+        elif self._is_checked and not isinstance(event, Returned):
+            self._unchecked_start, self._is_checked = len(self.transcript.messages), False
+        if isinstance(event, Relayed):
+            self.round = event.recipients
+        if (agent := getattr(event, "agent", "")) in self.members:
+            self._turn.speaker = agent
         for message in self._messages_of(event):
             if not isinstance(message, team_messages.ModelClientStreamingChunkEvent):
                 self.transcript.messages.append(message)
@@ -122,19 +124,6 @@ class RunFollower:
     def take_messages(self) -> list[BaseMessage]:
         messages, self._new = self._new, []
         return messages
-
-    def _begin(self, event: Event) -> None:
-        match event:
-            case Called(function="termination condition") | Returned() | Ended():
-                is_turn = False
-            case _:
-                is_turn = True
-        if isinstance(event, Relayed):
-            self.round = event.recipients
-        if self._turn.has_ended and is_turn:
-            self._turn = _Turn(len(self.transcript.messages))
-        if (agent := getattr(event, "agent", "")) in self.members:
-            self._turn.speaker = agent
 
     def _messages_of(self, event: Event) -> Iterator[BaseMessage]:  # noqa: C901  # one case for each event
         match event:
@@ -151,8 +140,8 @@ class RunFollower:
             case Returned(messages=messages, kind="memory"):
                 yield from self._memory_events(messages)
             case Returned(transcript=transcript) if transcript or event.usage:
-                self._turn.usage = event.usage
-                yield from self._take_given(list(map(_kept, transcript)), len(event.messages))
+                self._turn.usage = _usage(event.usage)
+                yield from self._take_answer(team_messages.restored_messages(transcript), len(event.messages))
             case CodeRan(exit_code=exit_code):
                 self._turn.exit_code = exit_code
             case Said(sender=sender, recipient=recipient) if sender == recipient:
@@ -166,7 +155,7 @@ class RunFollower:
 
     def _reply_events(self, reply: Completion) -> Iterator[BaseMessage]:
         turn = self._turn
-        turn.usage = reply.usage
+        turn.usage = _usage(reply.usage)
         self.members[turn.speaker].count_usage(reply)
         if reply.reasoning is not None:
             yield team_messages.ThoughtEvent(source=turn.speaker, content=reply.reasoning.text)
@@ -177,13 +166,12 @@ class RunFollower:
         if reply.message.text:
             yield team_messages.ThoughtEvent(source=turn.speaker, content=reply.message.text)
         turn.call_message = reply.message
-        turn.calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in reply.message.calls]
-        usage = _usage(reply.usage)
-        yield team_messages.ToolCallRequestEvent(source=turn.speaker, content=turn.calls, models_usage=usage)
+        turn.calls = list(map(function_call, reply.message.calls))
+        yield team_messages.ToolCallRequestEvent(source=turn.speaker, content=turn.calls, models_usage=turn.usage)
 
     def _result_events(self, returned: FunctionsReturned) -> Iterator[BaseMessage]:
         turn = self._turn
-        yield from map(self._inner, map(_kept, returned.inner))
+        yield from team_messages.restored_messages(returned.inner)
         turn.results = [
             FunctionExecutionResult(
                 content=content, name=call.name, call_id=call.id, is_error=returned.has_failed(index)
@@ -215,70 +203,80 @@ class RunFollower:
             content=text,
             code_blocks=list(read(text).blocks),
             retry_attempt=turn.generations - 1,
-            models_usage=_usage(turn.usage),
+            models_usage=turn.usage,
         )
 
-    def _inner(self, message: BaseMessage) -> BaseMessage:
-        self.transcript.inner_ids.add(message.id)
-        return message
-
-    def _take_given(self, messages: list[BaseMessage], count: int) -> Iterator[BaseMessage]:
+    def _take_answer(self, messages: list[BaseMessage], count: int) -> Iterator[BaseMessage]:
         """Keeps the last `count` messages, which the flow will say, and the events between them; yields the others."""
         chat = [number for number, message in enumerate(messages) if isinstance(message, BaseChatMessage)]
         first = chat[-count] if chat and count else len(messages)
-        self._given = messages[first:]
-        yield from map(self._inner, messages[:first])
-
-    def _said_messages(self, statement: Said) -> Iterator[BaseMessage]:
-        if statement.kind == "task" and self._task:
-            yield self._task.pop(0)
-        elif self._given:
-            while not isinstance(self._given[0], BaseChatMessage):
-                yield self._given.pop(0)
-            yield self._given.pop(0)
-        else:
-            yield self._message(statement)
+        self._answer = messages[first:]
+        yield from messages[:first]
 
     def _team_messages(self, statement: Said) -> Iterator[BaseMessage]:
-        *events, message = self._said_messages(statement)
-        yield from (*events, message)
-        self._turn.has_ended = not (self._task or self._given)
-        position = len(self.transcript.messages)
+        if statement.kind == "task" and self._task:
+            message = self._task.pop(0)
+        elif self._answer:
+            while not isinstance(first := self._answer.pop(0), BaseChatMessage):
+                yield first
+            message = first
+        else:
+            message = self._message(statement)
+        yield message
+        self._deliver(statement, message)
+        if not (self._task or self._answer):
+            self._turn = _Turn()
+
+    def _deliver(self, statement: Said, message: BaseChatMessage) -> None:
+        """Adds the message to the members' contexts."""
         if statement.kind == "plan":
+            self.transcript.unread.clear()
             for member in self.members.values():
                 member.context.clear()
-                self.transcript.read_positions[member.name] = position - 1
         speaker = self._turn.speaker if statement.kind != "task" else ""
         self.round = tuple(name for name in self.round if name != speaker)
         if speaker in self.members:
-            self._keep_draft(statement, self.members[speaker], position)
+            self._keep_draft(statement, self.members[speaker])
         said = team_messages.flow_message(message) if isinstance(message, StructuredMessage) else statement.message
         context = message.context if isinstance(message, HandoffMessage) else ()
         entries = [*on_the_wire(context), said.history_entry(statement.sender, own=False)]
-        for name, member in self.members.items():
+        for name in self.members:
             if name in statement.later:
-                self.transcript.later.setdefault(name, []).extend(entries)
-                self.transcript.ends.setdefault(name, position - 1)
+                self.transcript.later[name].append((message, entries))
             elif name != speaker:
-                member.context += entries
+                self._read(name, message, entries)
 
-    def _keep_draft(self, statement: Said, speaker: TeamMember, position: int) -> None:
+    def _keep_draft(self, statement: Said, speaker: TeamMember) -> None:
         speaker.context += self._turn.draft
         self._turn.draft = []
         # For the kinds "tools" and "handoff", the text repeats the call results, which the draft contains.
         if statement.kind not in ("tools", "handoff"):
             speaker.context.append(statement.message.history_entry(statement.sender, own=True))
-        speaker.context += self.transcript.later.pop(speaker.name, ())
-        self.transcript.read_positions[speaker.name] = self.transcript.ends.pop(speaker.name, position)
+        if not self._answer:
+            self.transcript.unread[speaker.name].clear()
+            self._read_later(speaker.name)
+
+    def _read_later(self, name: str) -> None:
+        for message, entries in self.transcript.later.pop(name, ()):
+            self._read(name, message, entries)
+
+    def _read(self, name: str, message: BaseChatMessage, entries: _Entries) -> None:
+        self.members[name].context += entries
+        if message.source != name:
+            self.transcript.unread[name].append(message)
 
     def _message(self, statement: Said) -> BaseChatMessage:
-        content: Any = team_messages.message_content(statement.message)
-        common: dict[str, Any] = {"source": statement.sender, "models_usage": _usage(self._turn.usage)}
+        parts, text = statement.message.content, statement.message.text
+        content: Any = parts_from(parts) if isinstance(parts, list) else text
+        common: dict[str, Any] = {
+            "source": statement.sender,
+            "models_usage": self._turn.usage,
+        }
         match statement.kind:
             case "structured":
                 member = self.members[statement.sender]
                 assert member.output_type is not None
-                value = member.output_type.model_validate_json(content)
+                value = member.output_type.model_validate_json(text)
                 structured: Any = StructuredMessage[member.output_type]  # type: ignore[name-defined]
                 return cast("BaseChatMessage", structured(content=value, format_string=member.output_format, **common))
             case "stop":
@@ -314,9 +312,5 @@ class RunFollower:
         return [called, FunctionExecutionResultMessage(content=results)]
 
 
-def _kept(said: Said) -> BaseMessage:
-    return team_messages.load_message(said.message.context or {})
-
-
 def _usage(usage: Usage | None) -> RequestUsage | None:
-    return None if usage is None else RequestUsage(usage.prompt_tokens, usage.completion_tokens)
+    return None if usage is None else request_usage(usage)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from autogen_nb.agents.parts.tool_use import RunText
 from autogen_nb.agents.teams.function_tool import BaseTool
 from autogen_nb.agents.teams.task_runner import TaskRunner
-from autogen_nb.agents.teams.team_messages import BaseChatMessage, TaskResult, kept_messages
+from autogen_nb.agents.teams.team_messages import BaseChatMessage, TaskResult, stored_messages
 from autogen_nb.run import CancellationToken
 
 
@@ -37,7 +37,7 @@ class TeamTool(BaseTool[_Arguments, TaskResult]):
         messages = [message for message in value.messages if isinstance(message, BaseChatMessage)]
         answers = [f"{each.source}: {each.to_model_text()}" for each in messages if each.source != "user"]
         text = RunText(messages[-1].to_model_text() if self._returns_last else "\n\n".join(answers))
-        text.inner = kept_messages(value.messages)
+        text.inner = stored_messages(value.messages)
         return text
 
 

@@ -6,14 +6,14 @@ from typing import Any, Literal, cast
 from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.parts import prompts
 from autogen_nb.agents.parts.agent import call_user_code
-from autogen_nb.agents.parts.agent_config import read_count
+from autogen_nb.agents.parts.agent_config import read_client, read_count
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
 from autogen_nb.agents.teams.team_question_handler import OrderQuestion
 from autogen_nb.agents.teams.termination_conditions import TerminationCondition
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_flow import OneByOne, Order
-from autogen_nb.core.ports import Model, ModelRequest
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Called, Returned, SpeakerAsked, SpeakerGiven
 from autogen_nb.run import OnCaller, OnEngine
@@ -58,13 +58,9 @@ class SelectorGroupChat(BaseGroupChat):
         description: str = "",
         custom_message_types: Sequence[type[BaseMessage]] | None = None,
     ) -> None:
-        if not hasattr(model_client, "reply"):
-            raise ConfigError(
-                f"model_client is {model_client!r}; give a client such as OpenAIChatCompletionClient(...)"
-            )
         self._repeats = allow_repeated_speaker
         self._attempts = read_count("max_selector_attempts", max_selector_attempts)
-        self._model: Model = model_client
+        self._model = read_client(model_client)
         self._prompt = selector_prompt
         self._function = selector_func
         self._candidates = candidate_func
@@ -119,11 +115,10 @@ class SelectorGroupChat(BaseGroupChat):
 
     def _request(self, question: SpeakerAsked, messages: Sequence[BaseMessage]) -> ModelRequest:
         names = question.candidates
-        roles = "\n".join(
-            f"{name}: {' '.join(member.description.split())}".strip() for name, member in self._members.items()
-        )
         history = "\n\n".join(f"{m.source}: {m.to_text()}" for m in messages if isinstance(m, BaseChatMessage))
-        prompt = prompts.fill_template(self._prompt, roles=roles, participants=str(list(names)), history=history)
+        prompt = prompts.fill_template(
+            self._prompt, roles=self._roles(), participants=str(list(names)), history=history
+        )
         family = str(getattr(self._model, "model_info", {}).get("family"))
         # Some models answer no request without a user message.
         role = "system" if family.startswith(("gpt", "o1", "o3", "o4")) else "user"

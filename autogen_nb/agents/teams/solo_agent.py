@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 class SoloAgent(TeamMember, TaskRunner):
-    def __init__(self) -> None:
-        super().__init__()
-        self._solo: BaseGroupChat | None = None
+    _solo: "BaseGroupChat | None" = None
 
     def exchange(self, task: Any) -> "TeamExchange":
         from autogen_nb.agents.teams.team_chats import BaseGroupChat

@@ -1,13 +1,9 @@
 """`Swarm`: AgentChat's team whose members hand over to each other."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from autogen_nb.agents.teams.function_tool import Handoff
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.core.chats.team_flow import Order
 from autogen_nb.core.chats.team_orders import ByHandoff
-from autogen_nb.errors import ConfigError
 from autogen_nb.views.team_drawing import START, Arrow, Drawing, Node
 
 
@@ -18,10 +14,7 @@ class Swarm(BaseGroupChat):
     member. The parameters are those of `BaseGroupChat`; teams cannot be members.
     """
 
-    def __init__(self, participants: Sequence[Any], **settings: Any) -> None:
-        if teams := [each.name for each in participants if isinstance(each, BaseGroupChat)]:
-            raise ConfigError(f"a Swarm has no teams as members, and {teams[0]!r} is one; give its agents instead")
-        super().__init__(participants, **settings)
+    takes_teams = False
 
     def _new_order(self) -> Order:
         return ByHandoff(tuple(self._members))

@@ -21,12 +21,12 @@ from autogen_nb.agents.teams.team_messages import (
     HandoffMessage,
     TaskResult,
     flow_message,
-    kept_messages,
     load_message,
+    stored_messages,
     task_messages,
 )
 from autogen_nb.agents.teams.team_question_handler import OrderQuestion, TeamQuestionHandler
-from autogen_nb.agents.teams.termination_conditions import JudgedConditions, TerminationCondition
+from autogen_nb.agents.teams.termination_conditions import RunConditions, TerminationCondition
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_flow import OneByOne, Order, TeamRun, team_chat
 from autogen_nb.core.chats.team_replies import Respond, TeamState, ask_member
@@ -58,6 +58,8 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
     """
 
     is_team = True
+    takes_teams = True
+    """Whether teams can be members."""
 
     def __init__(
         self,
@@ -73,6 +75,10 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         Agent.__init__(self, name)
         super().__init__()
         self.description = description
+        if not self.takes_teams and (teams := [each.name for each in participants if isinstance(each, BaseGroupChat)]):
+            raise ConfigError(
+                f"a {type(self).__name__} has no teams as members, and {teams[0]!r} is one; give its agents instead"
+            )
         self._members = _members_by_name(participants, name)
         self._condition = _condition(termination_condition)
         self._max_turns = None if max_turns is None else read_count("max_turns", max_turns)
@@ -109,13 +115,13 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         """
         self._check_idle()
         messages = task_messages(task)
-        conditions = JudgedConditions()
+        conditions = None if self._condition is None else RunConditions(self._condition)
         settings = TeamRun(
             self.name,
             {name: member.respond() for name, member in self._members.items()},
             self._order,
             [_task(message, self.name) for message in messages],
-            None if self._condition is None else self._condition.named_watch(conditions),
+            conditions,
             self._max_turns,
         )
         if not messages and not self._state.said:
@@ -131,6 +137,12 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
 
     def _nodes(self) -> list[Node]:
         return [Node(name) for name in self._members]
+
+    def _roles(self) -> str:
+        """The members with their descriptions, for a model."""
+        return "\n".join(
+            f"{name}: {' '.join(member.description.split())}".strip() for name, member in self._members.items()
+        )
 
     def _begin_anew(self) -> None:
         self._state, self._transcript, self._order = TeamState(self.name), TeamTranscript(), self._new_order()
@@ -163,7 +175,7 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
             "last_speaker": self._state.last_speaker,
             "order": self._order.save(),
             "messages": [dict(message.dump()) for message in self._transcript.messages],
-            "heard": dict(self._transcript.read_positions),
+            "unread": {name: [message.id for message in unread] for name, unread in self._transcript.unread.items()},
             "agents": {name: dict(await member.save_state()) for name, member in self._members.items()},
         }
 
@@ -192,7 +204,14 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         if set(agents) != set(self._members):
             raise SessionError(f"this is the state of a team of {', '.join(agents)}, not of {', '.join(self._members)}")
         said = [event for event in map(from_json, state["said"]) if isinstance(event, Said)]
-        transcript = TeamTranscript([load_message(message) for message in state["messages"]], dict(state["heard"]))
+        transcript = TeamTranscript([load_message(message) for message in state["messages"]])
+        for name in self._members:
+            if "unread" in state:
+                ids = state["unread"].get(name, ())
+            else:  # earlier versions have the position of the first message that a member has not read
+                ids = [each.id for each in transcript.messages[state["heard"].get(name, 0) :] if each.source != name]
+            unread = (each for each in transcript.messages if each.id in ids)
+            transcript.unread[name] += [each for each in unread if isinstance(each, BaseChatMessage)]
         last = str(state["last_speaker"])
         for name, member in self._members.items():
             await member.load_state(agents[name])
@@ -256,8 +275,8 @@ class RoundRobinGroupChat(BaseGroupChat):
 def _answer_of(outcome: TaskResult) -> Returned:
     chat = [message for message in outcome.messages if isinstance(message, BaseChatMessage)]
     kind = chat[-1].kind if chat else "text"
-    names = tuple(message.source for message in chat)
-    return Returned(tuple(map(flow_message, chat)), names=names, kind=kind, transcript=kept_messages(outcome.messages))
+    names, transcript = tuple(message.source for message in chat), stored_messages(outcome.messages)
+    return Returned(tuple(map(flow_message, chat)), names=names, kind=kind, transcript=transcript)
 
 
 def _task(message: BaseChatMessage, team: str) -> Said:

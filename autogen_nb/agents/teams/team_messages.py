@@ -23,7 +23,6 @@ from autogen_nb.models.client_types import (
     MemoryContent,
     RequestUsage,
     UserMessage,
-    parts_from,
     parts_of,
 )
 
@@ -300,18 +299,19 @@ def flow_message(message: BaseChatMessage) -> Message:
     return Message(parts_of(message.to_model_message().content))
 
 
-def kept_messages(messages: Sequence[BaseMessage]) -> tuple[Said, ...]:
+def stored_messages(messages: Sequence[BaseMessage]) -> tuple[Said, ...]:
     """The messages in AgentChat's form, as the `context` of each; events of agents have no content."""
-    return tuple(map(_kept, messages))
+    return tuple(
+        Said(
+            message.source,
+            "",
+            Message(message.to_text() if isinstance(message, BaseChatMessage) else None, context=dict(message.dump())),
+            kind=message.kind if isinstance(message, BaseChatMessage) else "text",
+        )
+        for message in messages
+    )
 
 
-def _kept(message: BaseMessage) -> Said:
-    dumped = dict(message.dump())
-    if isinstance(message, BaseChatMessage):
-        return Said(message.source, "", Message(message.to_text(), context=dumped), kind=message.kind)
-    return Said(message.source, "", Message(context=dumped))
-
-
-def message_content(message: Message) -> str | list[str | Image]:
-    """The content of a flow's message: text, or text and images."""
-    return parts_from(message.content) if isinstance(message.content, list) else message.text
+def restored_messages(stored: Sequence[Said]) -> list[BaseMessage]:
+    """The messages from which `stored_messages` made these."""
+    return [load_message(each.message.context or {}) for each in stored]

@@ -15,7 +15,7 @@ from autogen_nb.agents.teams.early_replies import EarlyReplies
 from autogen_nb.agents.teams.memories import remember
 from autogen_nb.agents.teams.model_contexts import UnboundedChatCompletionContext
 from autogen_nb.agents.teams.run_follower import RunFollower
-from autogen_nb.agents.teams.termination_conditions import JudgedConditions
+from autogen_nb.agents.teams.termination_conditions import RunConditions
 from autogen_nb.agents.teams.workbenches import offer_tools
 from autogen_nb.core.chats.team_replies import Think
 from autogen_nb.core.people import Human
@@ -43,7 +43,7 @@ class TeamQuestionHandler(QuestionHandler):
         self,
         follower: RunFollower,
         human: Human,
-        conditions: JudgedConditions,
+        conditions: RunConditions | None,
         select: Callable[[OrderQuestion], OnCaller | OnEngine],
         *,
         waits: run.Waits,
@@ -57,8 +57,11 @@ class TeamQuestionHandler(QuestionHandler):
         self._calls |= {
             "generate_reply": self._answer,
             "memory": self._remember,
-            "termination condition": lambda question: conditions.judge(question, tuple(follower.turn)),
         }
+        if conditions is not None:
+            self._calls["termination condition"] = lambda question: conditions.judge(
+                question, tuple(follower.unchecked)
+            )
 
     def __call__(self, question: Question) -> OnCaller | OnEngine:
         match question:
@@ -67,7 +70,8 @@ class TeamQuestionHandler(QuestionHandler):
             case HumanInputAsked(agent=agent) if (ask := getattr(self._members[agent], "input_func", None)) is not None:
                 return OnCaller(lambda: _call_input_func(ask, question))
             case ApprovalAsked(agent=agent) if (judge := getattr(self._members[agent], "judge", None)) is not None:
-                return OnCaller(lambda: cast("Callable[..., Answer]", judge)(question, self._context()))
+                context = [{"source": each.source, "content": each.to_text()} for each in self._transcript.messages]
+                return OnCaller(lambda: cast("Callable[..., Answer]", judge)(question, context))
             case _:
                 return super().__call__(question)
 
@@ -123,13 +127,10 @@ class TeamQuestionHandler(QuestionHandler):
         return call_user_code(work, f"the memory of {member.name}", lambda returned: returned)
 
     def _answer(self, question: Called) -> Answer | Awaitable[Answer]:
-        return self._members[question.agent].answer(self._transcript.unread_messages(question.agent))
+        return self._members[question.agent].answer(list(self._transcript.unread[question.agent]))
 
     def _messages_for(self, question: ModelAsked | Called) -> list[Mapping[str, Any]]:
         return self._follower.model_context(question.agent)
-
-    def _context(self) -> list[Mapping[str, Any]]:
-        return [{"source": each.source, "content": each.to_text()} for each in self._transcript.messages]
 
 
 def _call_input_func(function: Callable[..., Any], question: HumanInputAsked) -> Answer | Awaitable[Answer]:

@@ -1,9 +1,8 @@
 """AgentChat's termination conditions, which `&` and `|` combine.
 
-1. Each run creates a *watch* for its condition: a function that gets each turn of the run, in order, and returns the
-   reason to end the run, or None.
-2. `JudgedConditions` judges conditions that depend on the clock, on a call of `set` or on the user's function, because
-   a team's flow is pure.
+1. `RunConditions` follows a run: a condition's `check` gets each turn, and returns the reason to end the run, or None.
+2. Conditions that depend on the clock, on a call of `set` or on the user's function are questions, which `judge`
+   answers, because a team's flow is pure.
 3. A text that ends a run counts in the messages of agents and persons. It does not count in code blocks, in the output
    of code, or in the task, which may mention the text.
 4. Conditions combined with `&` may be met in different turns.
@@ -18,7 +17,7 @@ from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.agents.teams.team_messages import BaseMessage, StopMessage
 from autogen_nb.core.chats.reply_steps import Asking, ask
-from autogen_nb.core.chats.team_flow import TeamTurn, Watch
+from autogen_nb.core.chats.team_flow import TeamTurn
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Called, CodeAsked, FunctionsAsked, HumanInputAsked, ModelReplied, Returned, Said
@@ -26,26 +25,33 @@ from autogen_nb.messages import Usage
 from autogen_nb.models.component import Component
 
 
-class JudgedConditions:
-    """The conditions of a run that are judged outside of the flow; each question has the number of its condition."""
+class RunConditions:
+    """What a run's conditions know of the run; as a function, it checks the team's condition."""
 
-    def __init__(self) -> None:
+    def __init__(self, condition: "TerminationCondition") -> None:
+        self._condition = condition
         self._started = time.monotonic()
-        self._conditions: list[TerminationCondition] = []
+        self._judged: dict[int, TerminationCondition] = {}
+        self.totals = Counter[str]()
+        """The messages, events and tokens of the run."""
+        self.met: dict[TerminationCondition, dict[int, str]] = {}
+        """The reasons of the conditions that are met, for each combination of conditions."""
 
-    def watch(self, condition: "TerminationCondition") -> Watch:
-        number = len(self._conditions)
-        self._conditions.append(condition)
+    def __call__(self, turn: TeamTurn) -> Asking[str | None]:
+        self.turn = turn
+        self.totals.update(_counts(turn))
+        return (yield from self._condition.named_check(self))
 
-        def check(turn: TeamTurn) -> Asking[str | None]:
-            question = Called("termination condition", turn.team, count=turn.count, number=number, name=condition.what)
-            decision = yield from ask(question, Returned)
-            return decision.reason if decision.decided else None
-
-        return check
+    def ask(self, condition: "TerminationCondition") -> Asking[str | None]:
+        self._judged.setdefault(id(condition), condition)
+        number = list(self._judged).index(id(condition))
+        team, count = self.turn.team, self.turn.count
+        question = Called("termination condition", team, count=count, number=number, name=condition.what)
+        decision = yield from ask(question, Returned)
+        return decision.reason if decision.decided else None
 
     def judge(self, question: Called, messages: Sequence[BaseMessage]) -> Returned | Awaitable[Returned]:
-        return self._conditions[question.number].judge(messages, time.monotonic() - self._started)
+        return list(self._judged.values())[question.number].judge(messages, time.monotonic() - self._started)
 
 
 class TerminationCondition(Component):
@@ -72,19 +78,14 @@ class TerminationCondition(Component):
     async def reset(self) -> None:
         """Resets the condition; by default does nothing."""
 
-    def watch(self, judged: JudgedConditions) -> Watch:
-        """A watch for one run."""
-        return judged.watch(self)
+    def check(self, run: RunConditions) -> Asking[str | None]:
+        """The reason to end the run after its last turn, or None."""
+        return run.ask(self)
 
-    def named_watch(self, judged: JudgedConditions) -> Watch:
-        """A watch whose reasons begin with the condition's name."""
-        name, watch = type(self).__name__, self.watch(judged)
-
-        def check(turn: TeamTurn) -> Asking[str | None]:
-            reason = yield from watch(turn)
-            return None if reason is None else f"{name}: {reason}" if reason else name
-
-        return check
+    def named_check(self, run: RunConditions) -> Asking[str | None]:
+        """The reason after the condition's name."""
+        name, reason = type(self).__name__, (yield from self.check(run))
+        return None if reason is None else f"{name}: {reason}" if reason else name
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> Returned | Awaitable[Returned]:
         """Judges the condition by the messages of the last turn and the seconds since the start of the run."""
@@ -111,24 +112,18 @@ class _Combined(TerminationCondition):
         self._conditions = conditions
         self.ending_words = tuple(word for condition in conditions for word in condition.ending_words)
 
-    def watch(self, judged: JudgedConditions) -> Watch:
-        """A watch for one run, which returns the reasons of the conditions that are met."""
-        watches = [condition.named_watch(judged) for condition in self._conditions]
-        met_before: dict[int, str] = {}
+    def check(self, run: RunConditions) -> Asking[str | None]:
+        """The reasons of the conditions that are met."""
+        met = run.met.setdefault(self, {}) if self.needs_all else {}
+        # All other conditions get every turn, even after one is met.
+        for number, condition in enumerate(self._conditions):
+            if number not in met and (reason := (yield from condition.named_check(run))) is not None:
+                met[number] = reason
+        if len(met) < (len(self._conditions) if self.needs_all else 1):
+            return None
+        return (" and " if self.needs_all else "; ").join(met[number] for number in sorted(met))
 
-        def check(turn: TeamTurn) -> Asking[str | None]:
-            met = met_before if self.needs_all else {}
-            # All other watches get every turn, even after one condition is met.
-            for number, watch in enumerate(watches):
-                if number not in met and (reason := (yield from watch(turn))) is not None:
-                    met[number] = reason
-            if len(met) < (len(watches) if self.needs_all else 1):
-                return None
-            return (" and " if self.needs_all else "; ").join(met[number] for number in sorted(met))
-
-        return check
-
-    named_watch = watch
+    named_check = check
 
 
 class AndTerminationCondition(_Combined):
@@ -146,21 +141,13 @@ class OrTerminationCondition(_Combined):
 class _Pure(TerminationCondition):
     """A condition that depends only on the messages and events of the run."""
 
-    def watch(self, judged: JudgedConditions) -> Watch:
-        """A watch for one run, which asks no questions."""
-        del judged
-        totals = Counter[str]()
+    def check(self, run: RunConditions) -> Asking[str | None]:
+        """The reason to end the run; asks no questions."""
+        yield from ()
+        return self._reason_in_run(run)
 
-        def check(turn: TeamTurn) -> Asking[str | None]:
-            totals.update(_counts(turn))
-            yield from ()
-            return self._reason_in_run(totals, turn)
-
-        return check
-
-    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
-        del totals
-        return next((reason for reason in map(self._reason, turn.said) if reason), None)
+    def _reason_in_run(self, run: RunConditions) -> str | None:
+        return next(filter(None, map(self._reason, run.turn.said)), None)
 
     def _reason(self, said: Said) -> str | None:
         raise NotImplementedError
@@ -218,9 +205,8 @@ class MaxMessageTermination(_Pure):
         self._limit = read_count("max_messages", max_messages)
         self._events = include_agent_event
 
-    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
-        del turn
-        count = totals["messages"] + (totals["events"] if self._events else 0)
+    def _reason_in_run(self, run: RunConditions) -> str | None:
+        count = run.totals["messages"] + (run.totals["events"] if self._events else 0)
         return f"{count} messages reached the limit of {self._limit}" if count >= self._limit else None
 
 
@@ -242,9 +228,8 @@ class TokenUsageTermination(_Pure):
             raise ConfigError(f"TokenUsageTermination needs a limit; give one of {', '.join(limits)}")
         self._limits = [None if value is None else read_count(name, value) for name, value in limits.items()]
 
-    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
-        del turn
-        prompt, completion = totals["prompt tokens"], totals["completion tokens"]
+    def _reason_in_run(self, run: RunConditions) -> str | None:
+        prompt, completion = run.totals["prompt tokens"], run.totals["completion tokens"]
         used = {"tokens": prompt + completion, "prompt tokens": prompt, "completion tokens": completion}
         for (unit, count), limit in zip(used.items(), self._limits, strict=True):
             if limit is not None and count >= limit:
@@ -297,9 +282,8 @@ class FunctionCallTermination(_Pure):
     def __init__(self, function_name: str) -> None:
         self._name = function_name
 
-    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
-        del totals
-        questions = [event for event in turn.events if isinstance(event, FunctionsAsked)]
+    def _reason_in_run(self, run: RunConditions) -> str | None:
+        questions = [event for event in run.turn.events if isinstance(event, FunctionsAsked)]
         callers = (each.agent for each in questions if self._name in [call.name for call in each.calls])
         return next((f"{caller} has called {self._name}" for caller in callers), None)
 

@@ -53,7 +53,9 @@ class Selection:
             choice = yield from self._by_function(last)
             if isinstance(choice, Stop) or choice in self.members:
                 return choice
-            method = _checked_method(choice)
+            if choice not in METHODS:
+                raise SessionError(f"the log does not belong to this chat: {choice!r} chooses no speaker")
+            method = choice
         group = (yield from self._narrow(last)) if self.narrowed else self
         candidates = group.candidates(last, message)
         if not candidates:
@@ -174,10 +176,3 @@ def checked_member(name: str | None, names: Sequence[str]) -> str:
     if name is not None and name in names:
         return name
     raise SessionError(f"the log does not belong to this chat: {name!r} cannot speak next, only {', '.join(names)}")
-
-
-def _checked_method(method: str) -> Method:
-    for method_name in METHODS:
-        if method == method_name:
-            return method_name
-    raise SessionError(f"the log does not belong to this chat: {method!r} is no method of choosing a speaker")

@@ -48,16 +48,16 @@ class LLMConfig(LLMConfigEntry):
     """
 
     def __init__(self, *entries: Mapping[str, Any], config_list: Any = (), **settings: Any) -> None:
-        every = [*entries, *([config_list] if isinstance(config_list, Mapping) else config_list)]
-        every = every or [{key: settings.pop(key) for key in list(settings) if key not in _COMMON}]
-        if not every[0]:
+        entries += tuple([config_list] if isinstance(config_list, Mapping) else config_list)
+        entries = entries or ({key: settings.pop(key) for key in list(settings) if key not in _COMMON},)
+        if not entries[0]:
             raise ConfigError("LLMConfig has no model; give a dict such as {'model': 'gpt-6-luna', 'api_key': ...}")
         settings.pop("check_every_ms", None)
         if settings.pop("routing_method", None) not in (None, "fixed_order"):
             raise ConfigError("routing_method must be 'fixed_order': a model replies if the models before it fail")
         super().__init__({key: value for key, value in settings.items() if value is not None})
         shared = {"api_type": "openai"} | {key: self[key] for key in _IN_ENTRIES if key in self}
-        self["config_list"] = [LLMConfigEntry({**shared, **each}) for each in every]
+        self["config_list"] = [LLMConfigEntry({**shared, **each}) for each in entries]
 
     @classmethod
     def from_json(cls, *, env: Any = None, path: Any = None, filter_dict: Any = None, **settings: Any) -> "LLMConfig":
