@@ -57,13 +57,13 @@ def test_each_name_of_a_program_has_a_line(tmp_path: Path, capsys: pytest.Captur
     assert report(capsys, program) == (
         1,
         [
-            "actors.py: 7 names do not exist here",
+            "actors.py: 6 names do not exist here",
             f"  FAIL  line 1: autogen_core.RoutedAgent does not exist here; {actors}",
             f"  FAIL  line 1: autogen_core.SingleThreadedAgentRuntime does not exist here; {actors}",
             "  ok    line 2: from autogen_agentchat.agents import AssistantAgent",
             "  ok    line 3: from autogen_agentchat.teams import RoundRobinGroupChat, Swarm",
             "  note  line 3: RoundRobinGroupChat differs; a second task goes to the first participant",
-            "  FAIL  line 4: autogen_ext.tools.mcp does not exist here; give an AssistantAgent functions as tools",
+            "  ok    line 4: from autogen_ext.tools.mcp import McpWorkbench",
             f"  FAIL  line 5: ag2 does not exist here; {api}",
             "  FAIL  line 8: AssistantAgent's tool= does not exist here; write tools=",
             "  FAIL  line 9: RoundRobinGroupChat's runtime= does not exist here; leave it out",
