@@ -77,7 +77,8 @@ CODE: dict[EffectKind, tuple[str, str]] = {
 """Of each class that is asked about: code that does it, and the target that the guard names."""
 
 
-@pytest.mark.parametrize("kind", RULE_KINDS)
+# No code that is read says which tool it calls.
+@pytest.mark.parametrize("kind", [kind for kind in RULE_KINDS if kind != "mcp"])
 @pytest.mark.parametrize("confirm", CONFIRMS)
 def test_each_rule_that_is_offered_holds(tmp_path: Path, confirm: Confirm, kind: EffectKind) -> None:
     code, target = CODE[kind]
