@@ -107,6 +107,8 @@ class BlockExecutor:
         imports: Sequence[str] = (),
         # If True, a Python kernel on Linux takes a checkpoint before each block, and goes back to it after a crash.
         checkpoints: bool = False,
+        # If True, a kernel on this machine waits at the system call where code would do more than it may (Linux).
+        system_guard: bool = False,
         python: str = sys.executable,
         # Which files of blocks stay after the run: all, or only those named with `# filename:`.
         leaves: Literal["all", "named"] = "all",
@@ -155,6 +157,7 @@ class BlockExecutor:
             limits=limits,
             folders=folders,
             checkpoints=checkpoints,
+            system_guard=system_guard,
         )
 
     @property

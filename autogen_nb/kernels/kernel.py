@@ -73,6 +73,7 @@ class Kernel:
         limits: Limits | None = None,
         folders: Sequence[Path] = (),
         checkpoints: bool = False,
+        system_guard: bool = False,
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self._provisioner = provisioner
@@ -86,6 +87,7 @@ class Kernel:
         self.dropped: Callable[[Collection[int]], None] | None = None
         self._folders = tuple(folders)
         self._takes_checkpoints = checkpoints
+        self._system_guard = system_guard
         # True if a block that raises an error leaves the variables as they were.
         self.rolls_back = False
         # The number of the last block, and of the checkpoint before it.
@@ -437,7 +439,9 @@ class Kernel:
         self._refusal = ""
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, sys.executable)
-        launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits, self._takes_checkpoints)
+        launch_spec = LaunchSpec(
+            self.cwd, environ, self._folders, self.limits, self._takes_checkpoints, self._system_guard
+        )
         # `prepare` uses the packed modules. They are packed while the kernel starts.
         self._in_background(asyncio.to_thread(pack_modules))
         # ipykernel 7.0 and 7.1 sometimes lose a request that arrives during their start, so the start is repeated.

@@ -28,7 +28,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.text.visible_text import encodable
-from autogen_nb.effects import EffectJudged
+from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
 from autogen_nb.kernels.inside.checkpoint import FIELD as CHECKPOINT
@@ -102,6 +102,10 @@ class ExecuteRequest:
         self.exited = handle.exited
         self.exited.add_done_callback(self._on_exit)
         self._clock = _Clock(timeout, self._expire)
+        if handle.system_guard is not None:
+            handle.system_guard.begin(permissions, code, self._judge_effect)
+            # The guard inside of the kernel stays idle.
+            permissions = None
         if handle.guard is not None:
             fields = handle.guard.permission_fields(permissions)
         self._content = {
@@ -280,9 +284,7 @@ class ExecuteRequest:
             # This message is from the agent's code itself, so it must not pause the time limit.
             return
         self._clock.pause()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_OUTPUT_WAIT):
-                await self.handle.channels.ask("control", "kernel_info_request", {}, until=("idle",))
+        await self._await_outputs()
         if self.end is not None:
             return
         if guard is not None and question is not None:
@@ -295,6 +297,11 @@ class ExecuteRequest:
             if self._question is not None:
                 self._question.cancel()
             self._question = self._spawn(self._answer(self._ask, prompt, password=bool(content.get("password", False))))
+
+    async def _await_outputs(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_OUTPUT_WAIT):
+                await self.handle.channels.ask("control", "kernel_info_request", {}, until=("idle",))
 
     async def _answer(self, ask: Ask, prompt: str, *, password: bool) -> None:
         with self._paused():
@@ -311,6 +318,20 @@ class ExecuteRequest:
             self._stopped.set_result(None)
             self._escalate()
         self.handle.channels.send("stdin", "input_reply", {"value": guard.answer(question, judgement)})
+
+    async def _judge_effect(self, effect: Effect) -> EffectJudged:
+        """Judges an effect about which the guard at the system call asks; the error of a denied call has no reason."""
+        self._clock.pause()
+        await self._await_outputs()
+        with self._paused():
+            judgement = await self._wait_for_judgement(GuardQuestion("", effect, 0))
+        if judgement.stop and not self._stopped.done():
+            self._stopped.set_result(None)
+            self.interrupt()
+        elif not judgement.allowed:
+            reason = f": {judgement.reason}" if judgement.reason else ""
+            self._take_output(Stream("stderr", f"Denied, the code {effect.words}{reason}\n"))
+        return judgement
 
     async def _wait_for_judgement(self, question: GuardQuestion) -> EffectJudged:
         if self._guarded is None or self._guarded.allow is None:
@@ -370,6 +391,8 @@ class ExecuteRequest:
         for task in self._tasks:
             task.cancel()
         self.exited.remove_done_callback(self._on_exit)
+        if self.handle.system_guard is not None:
+            self.handle.system_guard.end()
         if not self._silent:
             self.handle.channels.end_late()
         for identifier in self._identifiers:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, EffectJudged, Permissions
@@ -51,8 +52,8 @@ def errors(ran: Ran) -> list[str]:
 
 
 @contextmanager
-def guarded_kernel(folder: Path) -> Iterator[GuardedKernel]:
+def guarded_kernel(folder: Path, **options: Any) -> Iterator[GuardedKernel]:
     work = folder / "work"
     work.mkdir()
-    with shared_kernel(work, grace=3.0) as shared:
+    with shared_kernel(work, grace=3.0, **options) as shared:
         yield GuardedKernel(shared, work)

@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from autogen_nb.kernels.inside.guard_process_view import ProcessView
@@ -25,7 +25,7 @@ Reader: TypeAlias = "Callable[[tuple[Any, ...], ProcessView], Iterator[Action]]"
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/fd/", "/dev/std")
 _DEVICE = re.compile(r"/dev/(null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd/[012])")
-_SHARED_PATHS = (
+SHARED_PATHS = (
     "/usr/", "/lib/", "/lib64/", "/opt/", "/bin/", "/sbin/", "/System/", "/Library/", "/nix/store/",
     "/sys/devices/", "/sys/fs/cgroup/", "/sys/kernel/mm/", "/sys/class/",
     "/etc/localtime", "/etc/timezone", "/etc/mime.types", "/etc/apache2/mime.types", "/etc/httpd/", "/etc/ssl/",
@@ -105,7 +105,7 @@ def _actions_of_read(name: str, view: "ProcessView") -> Iterator[Action]:
     if _is_installed(name, view) or view.is_in_import_system():
         return
     path = view.path(name, None, resolve_last=True)
-    if path.startswith((*view.roots, *_SHARED_PATHS, *_DEVICES)) or view.is_temporary(path):
+    if path.startswith((*view.roots, *SHARED_PATHS, *_DEVICES)) or view.is_temporary(path):
         return
     if _PROC.fullmatch(path) or view.is_own_process_file(path) or view.is_on_search_path(path):
         return
@@ -213,29 +213,33 @@ def _socket(host: str) -> str:
     return f"{'the socket ' * host.startswith(('@', '/'))}{_short(host)}"
 
 
-def _actions_of_start(command: str, view: "ProcessView") -> Iterator[Action]:
+def action_of_start(command: str) -> tuple[Literal["install", "process"], str, str]:
+    """The action of a command line: an installation, or the start of a process."""
     if command.startswith(_PIP):
         command = command.removeprefix(_PIP.removesuffix("pip "))
     installer = _INSTALLER.fullmatch(command.strip())
     if installer is not None and not _SHELL.search(installer[1]):
         packages = " ".join(word for word in installer[1].split() if not _FLAG.fullmatch(word))
-        yield "install", packages, f"installs {_short(packages)}".strip()
-        return
+        return "install", packages, f"installs {_short(packages)}".strip()
+    return "process", command, f"starts {_short(command)}" if command else "starts a process"
+
+
+def _actions_of_start(command: str, view: "ProcessView") -> Iterator[Action]:
     is_lookup = command.split(" ", 1)[0] in _LOOKUP_PROGRAMS or command == "cat /proc/cpuinfo"
     # The `platform` module starts `uname -p`.
     if command != "uname -p" and not (is_lookup and view.is_in_library()):
-        yield "process", command, f"starts {_short(command)}" if command else "starts a process"
+        yield action_of_start(command)
 
 
 def _on_popen(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     program, words, _, environ = arguments
     line = (_text(program), *map(_text, words if type(words) in (list, tuple) else ()))
     if line != (DRAW[0], *DRAW) or environ is not None:
-        yield from _actions_of_start(_command(words), view)
+        yield from _actions_of_start(command_of(words), view)
 
 
 def _on_exec(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
-    return _actions_of_start(_command(arguments[1]) or _text(arguments[0]), view)
+    return _actions_of_start(command_of(arguments[1]) or _text(arguments[0]), view)
 
 
 def _on_fork(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
@@ -248,7 +252,7 @@ def _on_kill(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action
         yield "process", f"kill {pid}", f"ends process {pid}"
 
 
-def _command(words: Any) -> str:
+def command_of(words: Any) -> str:
     if type(words) not in (list, tuple):
         return _text(words)
     line = [_text(word) or "?" for word in words]
@@ -339,7 +343,7 @@ _ROWS: tuple[tuple[str, Reader], ...] = (
     ("subprocess.Popen", _on_popen),
     ("os.system os.startfile", lambda arguments, view: _actions_of_start(_text(arguments[0]), view)),
     ("os.exec os.posix_spawn", _on_exec),
-    ("os.spawn", lambda arguments, view: _actions_of_start(_command(arguments[2]), view)),
+    ("os.spawn", lambda arguments, view: _actions_of_start(command_of(arguments[2]), view)),
     ("os.fork os.forkpty", _on_fork),
     ("os.kill os.killpg", _on_kill),
     ("webbrowser.open", lambda arguments, view: _actions_of_start(f"browser {_text(arguments[0])}", view)),

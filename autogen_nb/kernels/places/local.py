@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.provisioner import CheckpointedKernel, KernelHandle, LaunchSpec, Provisioner
 from autogen_nb.kernels.processes.jobs import Job, LocalJob
@@ -16,6 +17,8 @@ from autogen_nb.kernels.processes.lifeline import Lifeline
 from autogen_nb.kernels.processes.process_tree import has_ended
 
 KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
+
+_WITHOUT = "set `%config AutogenMagics.system_guard = False` (in a program: system_guard=False)"
 
 # The path of a Unix socket has at most 104 bytes on macOS. The names below this folder need the rest.
 _LONGEST_FOLDER = 60
@@ -29,6 +32,10 @@ class LocalKernel(CheckpointedKernel):
         super().__init__(launch_spec, manager, lifeline, lifeline.supervisor_exited)
         self.root_pid = lifeline.root_pid
         self.cgroup = lifeline.cgroup
+        if lifeline.guard is not None:
+            from autogen_nb.kernels.system_guard_client import SystemGuardClient
+
+            self.system_guard = SystemGuardClient(lifeline.guard)
 
     @property
     def pid(self) -> int:
@@ -48,6 +55,8 @@ class LocalKernel(CheckpointedKernel):
 
     async def _close(self) -> None:
         await self._manager.cleanup_resources()
+        if self.system_guard is not None:
+            self.system_guard.close()
         self._lifeline.close()
 
 
@@ -56,7 +65,16 @@ class LocalProvisioner(Provisioner):
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager, environ = manager_for(launch_spec), kernel_environ(launch_spec)
-        return await start_kernel(manager, launch_spec, environ, socket=launch_spec.supervisor_socket)
+        guard = None
+        if launch_spec.system_guard:
+            from autogen_nb.kernels.system_guard.confine import why_impossible
+            from autogen_nb.kernels.system_guard_client import config
+
+            if reason := why_impossible():
+                raise ExecutionError(f"{reason}, so the guard cannot work at the system call: {_WITHOUT}")
+            folders = (launch_spec.folder, launch_spec.outbox, *launch_spec.folders)
+            guard = config(folders, launch_spec.cwd, environ)
+        return await start_kernel(manager, launch_spec, environ, socket=launch_spec.supervisor_socket, guard=guard)
 
     async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits) -> Job:
         return LocalJob(self.wrapped(argv, cwd), cwd, environ, limits)
@@ -72,11 +90,16 @@ LOCAL = LocalProvisioner()
 
 
 async def start_kernel(
-    manager: Any, launch_spec: LaunchSpec, environ: Mapping[str, str], *, socket: str = ""
+    manager: Any,
+    launch_spec: LaunchSpec,
+    environ: Mapping[str, str],
+    *,
+    socket: str = "",
+    guard: Mapping[str, Any] | None = None,
 ) -> LocalKernel:
     """Starts the manager's kernel and its supervisor, which keeps checkpoints unless `socket` is ""."""
     folders = (launch_spec.folder, *launch_spec.folders)
-    lifeline = Lifeline(launch_spec.limits, folders=folders, supervisor_socket=socket)
+    lifeline = Lifeline(launch_spec.limits, folders=folders, supervisor_socket=socket, guard=guard)
     manager.kernel_spec.argv = lifeline.wrap(manager.kernel_spec.argv)
     try:
         with (launch_spec.folder / "log").open("wb") as log:

@@ -11,7 +11,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.channels import KernelChannels, SocketChannels
@@ -24,6 +24,9 @@ from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.checkpoints import CheckpointClient
 from autogen_nb.kernels.processes.jobs import Job, Program
 from autogen_nb.trusted.held_folder import HeldFolder, clear
+
+if TYPE_CHECKING:
+    from autogen_nb.kernels.system_guard_client import SystemGuardClient
 
 T = TypeVar("T")
 
@@ -58,6 +61,7 @@ class KernelHandle(ABC):
     cgroup: Cgroup | None = None
     root_pid: int | None = None
     checkpoints: CheckpointClient | None = None
+    system_guard: "SystemGuardClient | None" = None
 
     def __init__(
         self,
@@ -230,6 +234,7 @@ class LaunchSpec:
     folders: tuple[Path, ...]
     limits: Limits
     checkpoints: bool
+    system_guard: bool = False
     folder: Path = Path()
     outbox: Path = Path()
 

@@ -2,11 +2,13 @@
 
 import asyncio
 import atexit
+import json
 import os
+import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,12 +23,30 @@ _KILL_TIMEOUT = 5.0
 
 
 def with_inner_supervisor(
-    command: Sequence[str], limits: Limits, socket: str, python: str = sys.executable, script: Path = SUPERVISOR
+    command: Sequence[str],
+    limits: Limits,
+    checkpoint_socket: str,
+    python: str = sys.executable,
+    script: Path = SUPERVISOR,
 ) -> list[str]:
-    """Unless `socket` is "", adds a second supervisor, which runs in the kernel's sandbox and keeps the checkpoints."""
-    if not socket:
+    """Unless the socket is "", adds a supervisor that runs in the kernel's sandbox and keeps the checkpoints."""
+    if not checkpoint_socket:
         return list(command)
-    return [python, "-I", "-S", str(script), "0", "-1", str(limits.memory or 0), "end", "", "", socket, *command]
+    return [
+        python,
+        "-I",
+        "-S",
+        str(script),
+        "0",
+        "-1",
+        str(limits.memory or 0),
+        "end",
+        "",
+        "",
+        checkpoint_socket,
+        "",
+        *command,
+    ]
 
 
 class Lifeline:
@@ -42,9 +62,17 @@ class Lifeline:
     supervisor_exited: "asyncio.Future[int]"
 
     def __init__(
-        self, limits: Limits, *, keep: bool = False, folders: Sequence[Path] = (), supervisor_socket: str = ""
+        self,
+        limits: Limits,
+        *,
+        keep: bool = False,
+        folders: Sequence[Path] = (),
+        supervisor_socket: str = "",
+        guard: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep = keep
+        self.guard: socket.socket | None = None
+        """The connection to the supervisor's guard, if there is a `guard`, its settings."""
         self._memory = limits.memory or 0
         self.supervisor_socket = supervisor_socket
         self._folders = tuple(folders)
@@ -64,13 +92,18 @@ class Lifeline:
             self._reading, reporting = os.pipe()
             self._child_ends = (stdin, reporting)
             os.set_blocking(self._reading, False)
+            if guard is not None:
+                self.guard, supervisors_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                self.guard.send(json.dumps(guard).encode())
+                self.guard.setblocking(False)
+                self._child_ends += (supervisors_end.detach(),)
 
     @property
     def popen_options(self) -> dict[str, Any]:
         if not self._supervised:
             return {"stdin": subprocess.DEVNULL}
-        stdin, reporting = self._child_ends
-        return {"stdin": stdin, "pass_fds": (reporting,)}
+        stdin, *passed = self._child_ends
+        return {"stdin": stdin, "pass_fds": tuple(passed)}
 
     def wrap(self, command: Sequence[str]) -> list[str]:
         if not self._supervised:
@@ -81,7 +114,8 @@ class Lifeline:
         # With -I and -S, the environment and installed packages do not influence the supervisor.
         python = [sys.executable, "-I", "-S", str(SUPERVISOR)]
         owner, report = str(os.getpid()), str(self._child_ends[1])
-        options = [owner, report, str(self._memory), keep, folders, cgroups, self.supervisor_socket]
+        guard = str(self._child_ends[2]) if self.guard is not None else ""
+        options = [owner, report, str(self._memory), keep, folders, cgroups, self.supervisor_socket, guard]
         return [*python, *options, *command]
 
     def attach(self, process: "subprocess.Popen[bytes]") -> None:

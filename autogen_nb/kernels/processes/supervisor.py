@@ -48,6 +48,7 @@ _COST_FACTOR = 20
 # A measurement would delay the next message, so it starts only after this many milliseconds without one.
 _QUIET_MS = 50
 _PACKET = 4096
+_LONGEST_CONFIG = 1 << 20
 
 
 def main(arguments: list[str]) -> int:
@@ -57,7 +58,7 @@ def main(arguments: list[str]) -> int:
     """
     owner, report, memory = map(int, arguments[:3])
     keep, folders, cgroups = arguments[3] == "keep", _lines(arguments[4]), _lines(arguments[5])
-    path, *command = arguments[6:]
+    path, guard, *command = arguments[6:]
     if owner:
         os.set_inheritable(report, False)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -67,7 +68,8 @@ def main(arguments: list[str]) -> int:
     signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
-    child = _start(command, cgroups)
+    door = _Door(int(guard or -1))
+    child = _start(command, cgroups, door)
     # The supervisor closes its own copies of the output, so that readers notice when the child closes the output.
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
@@ -81,10 +83,12 @@ def main(arguments: list[str]) -> int:
         signals = _read_signals(wake_reader)
         if signal.SIGINT in signals:
             _interrupt(child)
+            door.interrupt()
             _tell_owner(report, b"interrupted 0\n")
         ended = _reap()
         if checkpoints is not None:
             child = checkpoints.follow(child, ended, ready)
+            door.set_kernel(child)
         if child in ended and code is None:
             code = ended[child]
             _tell_owner(report, b"%s %d\n" % (b"left" if keep and _descendants() else b"ended", code))
@@ -287,10 +291,67 @@ def _prctl(option: int, value: int) -> None:
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def _start(command: list[str], cgroups: list[str]) -> int:
+class _Door:
+    """Confines the kernel, and serves its calls in a thread (`system_guard`); without a `connection`, does nothing."""
+
+    def __init__(self, connection: int) -> None:
+        self._door: Any = None
+        self._config: dict[str, Any] | None = None
+        if connection < 0:
+            return
+        import json
+        import socket
+
+        # This script has no package around it.
+        kernels = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - as above
+        sys.path += [kernels, f"{os.path.dirname(kernels)}/core/policy"]  # noqa: PTH120 - as above
+        from path_scope import PathScope  # type: ignore[import-not-found]  # as above
+        from system_guard import confine, door  # type: ignore[import-not-found]  # as above
+
+        self._confine, self._module, self._scope = confine, door, PathScope
+        self._owner = socket.socket(fileno=connection)
+        self._owner.set_inheritable(False)
+        self._config = json.loads(self._owner.recv(_LONGEST_CONFIG))
+        self._told_reader, self._told_writer = os.pipe()
+        self._go_reader, self._go_writer = os.pipe()
+
+    def confine(self) -> None:
+        """Puts wall and door on this process, a child, and waits until the supervisor has the listener."""
+        if self._config is not None:
+            listener = self._confine.confine(self._config["rules"])
+            os.write(self._told_writer, b"%d" % listener)
+            os.read(self._go_reader, 1)
+            os.close(listener)
+
+    def serve(self, child: int) -> None:
+        if self._config is None:
+            return
+        import threading
+
+        os.close(self._told_writer)
+        # Without a listener, the child has written why and ends.
+        if told := os.read(self._told_reader, _PACKET):
+            listener = self._module.take_listener(child, int(told))
+            self._door = self._module.Door(listener, self._owner, child, self._config, self._scope)
+            threading.Thread(target=self._door.serve, daemon=True).start()
+            os.write(self._go_writer, b".")
+        for end in (self._told_reader, self._go_reader, self._go_writer):
+            os.close(end)
+
+    def interrupt(self) -> None:
+        if self._door is not None:
+            self._door.interrupt()
+
+    def set_kernel(self, child: int) -> None:
+        if self._door is not None:
+            self._door.kernel = child
+
+
+def _start(command: list[str], cgroups: list[str], door: _Door) -> int:
     supervisor = os.getpid()
     child = os.fork()
     if child:
+        door.serve(child)
         return child
     try:
         os.setsid()
@@ -310,6 +371,7 @@ def _start(command: list[str], cgroups: list[str]) -> int:
                 file.write("0")
         # ipykernel exits if this variable differs from its parent's process id.
         os.environ.pop("JPY_PARENT_PID", None)
+        door.confine()
         os.execvp(command[0], command)  # noqa: S606  # running the command is the purpose
     except OSError as error:
         os.write(2, f"{command[0]}: {error}\n".encode(errors="replace"))

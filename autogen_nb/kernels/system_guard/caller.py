@@ -1,0 +1,222 @@
+"""A process that waits in a system call: its memory, descriptors and paths, as the supervisor sees them.
+
+What a path names is pinned before anybody is asked: the supervisor holds a descriptor, so that nothing can be exchanged
+between the question and the act. What is read here is known to be the caller's only if the call still waits afterwards,
+which the door checks (seccomp_unotify(2)).
+"""
+
+import errno
+import os
+import re
+import struct
+from contextlib import suppress
+
+from .call_numbers import NAMES
+from .confine import system_call
+
+_AT_FDCWD = -100
+_NO_MAGIC_LINKS = 2
+_PAGE = 4096
+_LONGEST_TEXT = 16 * _PAGE
+_OWN_PROCESS = re.compile(rb"/proc/(self|thread-self)(?=/|$)")
+_DESCRIPTOR = re.compile(rb"/proc/(\d+)/fd/(\d+)(?:/(.+))?", re.DOTALL)
+_STREAMS = {b"/dev/stdin": b"/dev/fd/0", b"/dev/stdout": b"/dev/fd/1", b"/dev/stderr": b"/dev/fd/2"}
+
+
+class MagicLink(OSError):
+    """The path leads through a link of /proc, whose meaning depends on the process that follows it."""
+
+
+class Pinned:
+    """What a path names: a descriptor, or None with the `parent` and the `name` of what does not exist yet."""
+
+    def __init__(self, path: str, descriptor: "int | None", parent: int = -1, name: bytes = b"") -> None:
+        self.path = path
+        self.descriptor = descriptor
+        self.parent = parent
+        self.name = name
+
+    @property
+    def is_file_elsewhere(self) -> bool:
+        """False for what is in no folder, such as a pipe or a file without a name, and for the system's own files."""
+        if not self.path.startswith("/") or self.path.startswith(("/proc/", "/sys/")):
+            return False
+        return self.descriptor is None or os.fstat(self.descriptor).st_nlink > 0
+
+    @property
+    def link(self) -> bytes:
+        """A path by which the supervisor reaches exactly this file."""
+        return b"/proc/self/fd/%d" % self._held
+
+    @property
+    def _held(self) -> int:
+        if self.descriptor is None:
+            raise FileNotFoundError(errno.ENOENT, self.path)
+        return self.descriptor
+
+
+class Caller:
+    def __init__(self, number: int, thread: int, call: int, arguments: "tuple[int, ...]") -> None:
+        self.number = number
+        self.thread = thread
+        self.name = NAMES.get(call, "")
+        self.arguments = arguments
+        self._held: list[int] = []
+        self._memory: int | None = None
+
+    def close(self) -> None:
+        while self._held:
+            os.close(self._held.pop())
+        self.close_memory()
+
+    def close_memory(self) -> None:
+        if self._memory is not None:
+            os.close(self._memory)
+            self._memory = None
+
+    def hold(self, descriptor: int) -> int:
+        self._held.append(descriptor)
+        return descriptor
+
+    def memory(self, address: int, length: int) -> bytes:
+        if self._memory is None:
+            self._memory = os.open(f"/proc/{self.thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return os.pread(self._memory, length, address)
+        except OSError:
+            raise OSError(errno.EFAULT, "memory") from None
+
+    def long_memory(self, address: int, length: int) -> bytes:
+        return b"".join(self.memory(address + begin, min(_PAGE, length - begin)) for begin in range(0, length, _PAGE))
+
+    def set_memory(self, address: int, data: bytes) -> None:
+        with open(f"/proc/{self.thread}/mem", "r+b", buffering=0) as file:
+            os.pwrite(file.fileno(), data, address)
+
+    def text(self, address: int) -> bytes:
+        """The bytes up to the first null."""
+        data = b""
+        while b"\0" not in data:
+            if len(data) >= _LONGEST_TEXT:
+                raise OSError(errno.ENAMETOOLONG, "text")
+            # A read must not cross into a page that may not exist.
+            more = self.memory(address + len(data), _PAGE - (address + len(data)) % _PAGE)
+            if not more:
+                raise OSError(errno.EFAULT, "text")
+            data += more
+        return data[: data.index(0)]
+
+    def words(self, address: int, most: int) -> list[bytes]:
+        """The texts of an array of pointers that ends with a null."""
+        found: list[bytes] = []
+        while address and len(found) < most:
+            pointer = struct.unpack("=Q", self.memory(address + 8 * len(found), 8))[0]
+            if not pointer:
+                break
+            found.append(self.text(pointer))
+        return found
+
+    @property
+    def process(self) -> int:
+        return int(self._status(b"Tgid:"))
+
+    @property
+    def umask(self) -> int:
+        return int(self._status(b"Umask:"), 8)
+
+    def _status(self, name: bytes) -> bytes:
+        with open(f"/proc/{self.thread}/status", "rb") as file:
+            return next(line.split()[1] for line in file if line.startswith(name))
+
+    def duplicate(self, descriptor: int) -> int:
+        """The same open file, which the caller cannot exchange any more."""
+        process = system_call("pidfd_open", self.process, 0)
+        try:
+            return self.hold(system_call("pidfd_getfd", process, signed(descriptor), 0))
+        finally:
+            os.close(process)
+
+    def path(self, address: int) -> bytes:
+        """The path at an address, with the caller's own name instead of /proc/self and /dev/fd."""
+        path = self.text(address)
+        path = _STREAMS.get(path, path)
+        if path.startswith(b"/dev/fd/"):
+            path = b"/proc/self/fd/" + path[8:]
+        own = _OWN_PROCESS.match(path)
+        if own is None:
+            return path
+        thread = b"/task/%d" % self.thread if own[1] == b"thread-self" else b""
+        return b"/proc/%d%s%s" % (self.process, thread, path[own.end() :])
+
+    def by_descriptor(self, path: bytes) -> "tuple[int, bytes] | None":
+        """The number of the caller's descriptor in a path of /proc, and the path below it; None for other paths."""
+        match = _DESCRIPTOR.fullmatch(path)
+        return (int(match[2]), match[3] or b"") if match is not None and int(match[1]) == self.process else None
+
+    def _base_path(self, folder: int) -> bytes:
+        number = signed(folder)
+        return b"/proc/%d/cwd" % self.thread if number == _AT_FDCWD else b"/proc/%d/fd/%d" % (self.thread, number)
+
+    def _base(self, folder: int, path: bytes) -> int:
+        """The folder at which the path begins."""
+        if path[:1] == b"/":
+            return _AT_FDCWD
+        return self.hold(os.open(self._base_path(folder), os.O_PATH | os.O_CLOEXEC))
+
+    def find(self, folder: int, path: bytes, *, follow: bool = True) -> Pinned:
+        """Pins what the path names, or its folder if nothing is there."""
+        if path.startswith(b"/proc/") and (found := self.by_descriptor(path)) is not None:
+            folder, path = found
+            if not path:
+                return self.opened(folder)
+        base = self._base(folder, path)
+        flags = os.O_PATH | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+        with suppress(FileNotFoundError):
+            pinned = self.hold(_open_below(base, path, flags))
+            return Pinned(_where(pinned), pinned)
+        return self._entry(base, path)
+
+    def entry(self, folder: int, path: bytes) -> Pinned:
+        """Pins the folder of a name, for calls that make, remove or move names; follows no link at the end."""
+        if not path:
+            raise FileNotFoundError(errno.ENOENT, "path")
+        if path.startswith(b"/proc/") and (found := self.by_descriptor(path)) is not None and found[1]:
+            folder, path = found
+        pinned = self._entry(self._base(folder, path), path)
+        with suppress(FileNotFoundError):
+            flags = os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW
+            pinned.descriptor = self.hold(_open_below(pinned.parent, pinned.name, flags))
+        return pinned
+
+    def _entry(self, base: int, path: bytes) -> Pinned:
+        above, _, name = path.rstrip(b"/").rpartition(b"/")
+        if name in (b"", b".", b".."):
+            raise OSError(errno.EINVAL, "name")
+        above = above or (b"/" if path[:1] == b"/" else b".")
+        parent = self.hold(_open_below(base, above, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+        return Pinned(f"{_where(parent).rstrip('/')}/{os.fsdecode(name)}", None, parent, name)
+
+    def opened(self, descriptor: int) -> Pinned:
+        """Pins an open file of the caller."""
+        held = self.duplicate(descriptor)
+        return Pinned(_where(held), held)
+
+
+def signed(value: int) -> int:
+    """The C int in a register."""
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
+
+
+def _open_below(base: int, path: bytes, flags: int) -> int:
+    how = struct.pack("=QQQ", flags, 0, _NO_MAGIC_LINKS)
+    try:
+        return system_call("openat2", base, path, how, len(how))
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise MagicLink(errno.ELOOP, "link") from None
+        raise
+
+
+def _where(descriptor: int) -> str:
+    return os.fsdecode(os.readlink(b"/proc/self/fd/%d" % descriptor))

@@ -1,0 +1,391 @@
+"""The supervisor's side of the guard at the system call: the calls of the agent's processes wait here.
+
+1. Reading installed and system files goes on at once: the wall decides, whatever the path's text says.
+2. Every other call becomes a plan (`plans.py`). If all its effects are free, it goes on where the wall enforces that,
+   and elsewhere the supervisor acts itself, on files that it has pinned.
+3. An effect that is not free is a question to the owner (`client.py`), while only the caller waits. After a yes, the
+   supervisor acts; after a no, the call fails with EACCES.
+4. Until the first block with permissions, everything is allowed, because only this package's code has run. Between
+   blocks, nothing more is: nobody could be asked.
+5. Messages of the owner are read before each decision, so that a block's permissions are there before its calls.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import re
+import resource
+import select
+import struct
+import threading
+from contextlib import suppress
+
+from .call_numbers import NUMBERS
+from .caller import Caller
+from .confine import WRITING, system_call
+from .plans import Plan, plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from typing import Any
+
+_RECEIVE, _SEND, _ID_VALID, _ADD_FD, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40182103, 0x40082104
+_NO_WAIT = 0x40  # MSG_DONTWAIT; `socket` is imported only if a call needs it
+_CONTINUE, _SYNC_WAKE_UP, _ADD_AND_SEND = 1, 1, 2
+_NOTIFICATION = struct.Struct("=QIIiIQ6Q")
+_RESPONSE = struct.Struct("=QqiI")
+_PACKET = 1 << 20
+_LONGEST_FAST_PATH = 512
+_MOST_MEMORIES = 64
+_OPENS = {NUMBERS[name]: first for name, first in (("open", 0), ("openat", 1)) if name in NUMBERS}
+_PATH_KINDS = ("read_private", "write", "delete")
+_SHARED_MEMORY = re.compile(r"/dev/shm/(sem\.|psm_|pym-|joblib_memmapping_folder_|loky-|torch_|__KMP_)")  # noqa: S108  # names that libraries give
+# Caches that programs do without: compiled modules, and lists of fonts.
+_CACHES = re.compile(r".*/(__pycache__(/[^/]+\.pyc(\.\d+)?)?|fontconfig/[^/]+\.cache-\d[^/]*)")
+# How multiprocessing and loky start processes of the same interpreter, which are asked about as themselves.
+_WORKERS = re.compile(r"(from )?(multiprocessing|joblib\.externals\.loky|loky)[. ].*", re.DOTALL)
+_LOOKUPS = frozenset("fc-list fc-match fc-cache ldconfig lscpu nproc uname gcc cc ld objdump".split())
+_NAME_SERVICES = frozenset({"/run/nscd/socket", "/var/run/nscd/socket"})
+
+
+class Waiting:
+    """A call that waits for answers to the questions in `open`."""
+
+    def __init__(self, caller: Caller, planned: Plan, number: int) -> None:
+        self.caller = caller
+        self.planned = planned
+        self.number = number
+        self.open: set[tuple[str, str]] = set()
+
+
+class Door:
+    """`kernel` is the process id of the present kernel; `scope_class` is `core.policy.path_scope.PathScope`."""
+
+    def __init__(
+        self, listener: int, owner: "socket.socket", kernel: int, config: "dict[str, Any]", scope_class: "Any"
+    ) -> None:
+        self.kernel = kernel
+        self._listener = listener
+        self._owner = owner
+        self._scope_class = scope_class
+        self._scope = scope_class()
+        self._read = tuple(f"{path.rstrip('/')}/" for path in config["read"])
+        self._full = tuple(f"{path.rstrip('/')}/" for path in config["full"])
+        self._fast = tuple(os.fsencode(path) for path in (*self._read, *self._full))
+        self._python = config["python"]
+        self._mode = "everything"
+        self._allowed: set[tuple[str, str]] = set()
+        self._denied: set[tuple[str, str]] = set()
+        self._waiting: dict[int, Waiting] = {}
+        # The programs that were allowed, each with the kind of effect.
+        self._programs: dict[tuple[int, int], str] = {}
+        self._kinds: dict[str, str] = {}
+        self._memories: dict[int, int] = {}
+        self._wake_reader, self._wake_writer = os.pipe()
+        os.set_blocking(self._wake_reader, False)
+        # Files are made with the caller's own mask.
+        os.umask(0)
+        # Many calls may wait, each with what it has pinned.
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        with suppress(OSError):
+            fcntl.ioctl(listener, _SET_FLAGS, _SYNC_WAKE_UP)
+
+    def interrupt(self) -> None:
+        """Ends the waiting of all calls with EINTR, after a signal of the caller; called by another thread."""
+        os.write(self._wake_writer, b".")
+
+    def serve(self) -> None:
+        """Answers calls until the last process behind the door has ended."""
+        poll = select.poll()
+        for descriptor in (self._listener, self._owner.fileno(), self._wake_reader):
+            poll.register(descriptor, select.POLLIN)
+        while True:
+            ready = dict(poll.poll())
+            if self._wake_reader in ready:
+                self._interrupt_all()
+            if self._owner.fileno() in ready and not self._read_owner():
+                poll.unregister(self._owner.fileno())
+            events = ready.get(self._listener, 0)
+            if events & select.POLLIN:
+                self._take_call()
+            elif events:
+                return
+
+    def _take_call(self) -> None:
+        try:
+            fields = _NOTIFICATION.unpack(fcntl.ioctl(self._listener, _RECEIVE, bytes(_NOTIFICATION.size)))
+        except OSError:
+            # The caller has ended, or was interrupted.
+            return
+        number, thread, call, arguments = fields[0], fields[1], fields[3], fields[6:]
+        if call in _OPENS and self._is_fast(thread, arguments[_OPENS[call] :]):
+            self._go_on(number)
+            return
+        self._read_owner()
+        self._answer(Caller(number, thread, call, arguments), self._mode)
+
+    def _is_fast(self, thread: int, arguments: "tuple[int, ...]") -> bool:
+        """True for reading a file of the wall's rules by an absolute path."""
+        if arguments[1] & WRITING:
+            return False
+        try:
+            # The memory may be that of an earlier process with this number: the wall decides all the same.
+            data = os.pread(self._memories.get(thread, -1), _LONGEST_FAST_PATH, arguments[0])
+        except OSError:
+            data = self._read_fresh(thread, arguments[0])
+        path = data[: data.find(0)]
+        return path.startswith(self._fast) and b"/.." not in path
+
+    def _read_fresh(self, thread: int, address: int) -> bytes:
+        if len(self._memories) >= _MOST_MEMORIES:
+            for descriptor in self._memories.values():
+                os.close(descriptor)
+            self._memories.clear()
+        if thread in self._memories:
+            os.close(self._memories.pop(thread))
+        try:
+            self._memories[thread] = os.open(f"/proc/{thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
+            return os.pread(self._memories[thread], _LONGEST_FAST_PATH, address)
+        except OSError:
+            return b""
+
+    def _answer(self, caller: Caller, mode: str) -> None:
+        try:
+            planned = plan(caller)
+            caller.close_memory()
+            if not self._is_valid(caller.number):
+                # What was read may be another process's.
+                caller.close()
+                return
+            if mode == "everything" or (mode == "ours" and caller.thread == self.kernel):
+                self._act(caller, planned)
+                return
+            undecided = [effect for effect in planned.effects if not self._is_free(caller, *effect)]
+            if any(effect in self._denied for effect in undecided) or (undecided and mode == "nothing"):
+                self._fail(caller, errno.EACCES)
+            elif undecided:
+                waiting = self._waiting[caller.number] = Waiting(caller, planned, caller.number)
+                waiting.open.update(undecided)
+                for kind, target in undecided:
+                    self._tell(question=[kind, target])
+            else:
+                self._act(caller, planned)
+        except OSError as error:
+            self._fail(caller, error.errno or errno.EACCES)
+        except Exception as error:  # noqa: BLE001  # a caller that is not answered would wait for ever
+            self._tell(fault=f"{caller.name}: {error!r}")
+            self._fail(caller, errno.EACCES)
+
+    def _act(self, caller: Caller, planned: Plan) -> None:
+        if planned.act is None or (planned.is_walled and all(self._is_walled(*each) for each in planned.effects)):
+            for kind, target in planned.effects:
+                if kind == "process" and target in self._kinds:
+                    self._programs[_birth(caller.process)] = self._kinds[target]
+            self._go_on(caller.number)
+            caller.close()
+        elif planned.waits:
+            threading.Thread(target=self._perform, args=(caller, planned), daemon=True).start()
+        else:
+            self._perform(caller, planned)
+
+    def _perform(self, caller: Caller, planned: Plan) -> None:
+        try:
+            result = planned.act() if planned.act is not None else 0
+            if planned.hands_over:
+                self._hand_over(caller, result, planned)
+            else:
+                self._respond(caller.number, result, 0, 0)
+            caller.close()
+        except OSError as error:
+            self._fail(caller, error.errno or errno.EACCES)
+
+    def _hand_over(self, caller: Caller, descriptor: int, planned: Plan) -> None:
+        flags = os.O_CLOEXEC if planned.close_on_exec else 0
+        try:
+            with suppress(OSError):
+                packed = struct.pack("=QIIII", caller.number, _ADD_AND_SEND, descriptor, 0, flags)
+                fcntl.ioctl(self._listener, _ADD_FD, packed)
+        finally:
+            os.close(descriptor)
+
+    def _fail(self, caller: Caller, error: int) -> None:
+        self._respond(caller.number, 0, -error, 0)
+        caller.close()
+
+    def _go_on(self, number: int) -> None:
+        self._respond(number, 0, 0, _CONTINUE)
+
+    def _respond(self, number: int, value: int, error: int, flags: int) -> None:
+        # The caller may have ended meanwhile.
+        with suppress(OSError):
+            fcntl.ioctl(self._listener, _SEND, _RESPONSE.pack(number, value, error, flags))
+
+    def _is_valid(self, number: int) -> bool:
+        try:
+            fcntl.ioctl(self._listener, _ID_VALID, struct.pack("=Q", number))
+        except OSError:
+            return False
+        return True
+
+    # What needs no question.
+
+    def _is_walled(self, kind: str, path: str) -> bool:
+        if kind not in _PATH_KINDS:
+            return False
+        return f"{path}/".startswith(self._full if kind != "read_private" else (*self._full, *self._read))
+
+    def _is_free(self, caller: Caller, kind: str, target: str) -> bool:
+        if (kind, target) in self._allowed:
+            return True
+        if kind in _PATH_KINDS:
+            covered = any(self._covers(*each, kind, target) for each in self._allowed)
+            return covered or self._is_free_path(kind, target)
+        if kind == "connect":
+            if target in _NAME_SERVICES:
+                raise FileNotFoundError(errno.ENOENT, target)
+            return f"{target}/".startswith(self._full) or self._scope.where(target) == "own"
+        if kind == "network":
+            # Whoever allows an installation allows that it is fetched.
+            return self._allowed_kind(caller) == "install"
+        if kind in ("kill", "limit"):
+            return self._is_inside(abs(int(target)))
+        return kind == "process" and self._is_free_program(caller, target)
+
+    def _is_free_path(self, kind: str, path: str) -> bool:
+        if self._is_walled(kind, path) or _SHARED_MEMORY.match(path):
+            return True
+        whose = self._scope.where(path)
+        if whose == "own" or (whose == "below" and kind == "read_private"):
+            return True
+        if kind != "read_private" and _CACHES.fullmatch(path):
+            raise PermissionError(errno.EACCES, path)
+        return False
+
+    def _covers(self, allowed: str, path: str, kind: str, target: str) -> bool:
+        """True if an allowed change of a path includes an effect below it, or on SQLite's files beside it."""
+        is_there = target == path or target.startswith(f"{path}/")
+        if allowed == "write":
+            return is_there or target in (f"{path}-journal", f"{path}-wal", f"{path}-shm")
+        return allowed == kind == "delete" and is_there
+
+    def _is_free_program(self, caller: Caller, target: str) -> bool:
+        program, *words = target.split("\0")
+        if program.rpartition("/")[2] in _LOOKUPS or (
+            program == self._python and any(_WORKERS.fullmatch(word) for word in words[2:])
+        ):
+            return True
+        # What an allowed program starts belongs to it.
+        return bool(self._allowed_kind(caller))
+
+    def _allowed_kind(self, caller: Caller) -> str:
+        """The kind of the effect by which the caller's program, or one that started it, was allowed; "" without one."""
+        pid = caller.process
+        while pid > 1 and pid != self.kernel:
+            birth = _birth(pid)
+            if birth in self._programs:
+                return self._programs[birth]
+            pid = _parent(pid)
+        return ""
+
+    def _is_inside(self, pid: int) -> bool:
+        """True for a process that the supervisor has started, or one of its descendants."""
+        own = os.getpid()
+        if pid == own:
+            return False
+        while pid > 1 and pid != own:
+            pid = _parent(pid)
+        return pid in (own, 0)
+
+    # Messages from and to the owner.
+
+    def _read_owner(self) -> bool:
+        """Handles the owner's messages; False after its end."""
+        while True:
+            try:
+                packet = self._owner.recv(_PACKET, _NO_WAIT)
+            except BlockingIOError:
+                return True
+            except OSError:
+                return False
+            if not packet:
+                return False
+            ((verb, value),) = json.loads(packet).items()
+            {"begin": self._begin, "end": self._end, "answer": self._take_answer}[verb](value)
+
+    def _begin(self, value: "list[Any]") -> None:
+        mode, scope = value
+        if mode == "block":
+            self._allowed.clear()
+            self._denied.clear()
+            self._kinds.clear()
+            self._scope = self._scope_class(*scope)
+        elif self._mode == "everything" and mode == "ours":
+            return
+        self._mode = mode
+
+    def _end(self, _: object) -> None:
+        if self._mode != "everything" or self._scope != self._scope_class():
+            self._mode = "nothing"
+        for waiting in list(self._waiting.values()):
+            self._withdraw(waiting, errno.EACCES)
+
+    def _take_answer(self, value: "list[Any]") -> None:
+        kind, target, allowed, name = value
+        (self._allowed if allowed else self._denied).add((kind, target))
+        if kind == "process":
+            self._kinds[target] = name
+        for waiting in [each for each in self._waiting.values() if (kind, target) in each.open]:
+            waiting.open.discard((kind, target))
+            if not allowed:
+                self._withdraw(waiting, errno.EACCES)
+            elif not waiting.open:
+                del self._waiting[waiting.number]
+                if self._is_valid(waiting.number):
+                    self._act(waiting.caller, waiting.planned)
+
+    def _interrupt_all(self) -> None:
+        with suppress(BlockingIOError):
+            os.read(self._wake_reader, 4096)
+        for waiting in list(self._waiting.values()):
+            self._withdraw(waiting, errno.EINTR)
+
+    def _withdraw(self, waiting: Waiting, error: int) -> None:
+        self._waiting.pop(waiting.number, None)
+        self._fail(waiting.caller, error)
+        self._tell(withdrawn=waiting.number)
+
+    def _tell(self, **message: "Any") -> None:
+        with suppress(OSError):
+            self._owner.send(json.dumps(message).encode())
+
+
+def take_listener(process: int, number: int) -> int:
+    """The listener, which the confined child has opened: an ancestor may copy it (pidfd_getfd(2))."""
+    pidfd = system_call("pidfd_open", process, 0)
+    try:
+        return system_call("pidfd_getfd", pidfd, number, 0)
+    finally:
+        os.close(pidfd)
+
+
+def _stat(pid: int) -> list[bytes]:
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(_stat(pid)[1])
+    except (OSError, IndexError):
+        return 1
+
+
+def _birth(pid: int) -> "tuple[int, int]":
+    """Identifies a process for good, as process ids are used again."""
+    try:
+        return pid, int(_stat(pid)[19])
+    except (OSError, IndexError):
+        return pid, -1

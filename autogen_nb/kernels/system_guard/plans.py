@@ -1,0 +1,449 @@
+"""What each call would do: its effects, and the act, by which the supervisor does it in place of the caller.
+
+An effect has a kind and a target, which is a path, an address or a command. A plan without an act lets the call go on,
+which is safe only where the wall decides on its own, or where a call has only numbers.
+"""
+
+import ctypes
+import errno
+import os
+import re
+import socket
+import stat
+import struct
+import time
+
+from .caller import Caller, MagicLink, Pinned, signed
+from .confine import WRITING, system_call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+_AT_FDCWD = -100
+_REMOVE_FOLDER, _NO_FOLLOW, _EMPTY_PATH, _FOLLOW = 0x200, 0x100, 0x1000, 0x400
+_NOW, _OMIT = 0x3FFFFFFF, 0x3FFFFFFE
+# Disconnecting; and netlink, of which the filter lets only the tables of routes and addresses through.
+_SILENT = (socket.AF_UNSPEC, 16)
+_MOST_WORDS = 64
+_LONGEST_DATAGRAM = 65536
+_MESSAGE, _MESSAGE_AND_LENGTH = 56, 64
+_LONGEST_ADDRESS = 128
+_LONGEST_ATTRIBUTE = 65536
+# Files of processes that the wall would refuse, and that change nothing but the process itself.
+_SPECIAL = (b"/proc/", b"/sys/", b"/dev/")
+_ABOUT_ITSELF = re.compile(r"/proc/\d+/(task/\d+/)?(oom_score_adj|comm)")
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.sendto.restype = ctypes.c_ssize_t
+
+
+class Plan:
+    """`hands_over` is True if the act's result is a descriptor for the caller, and `waits` if the act may block.
+
+    With `is_walled`, the wall enforces what the effects say, so a call inside of the wall needs no act.
+    """
+
+    def __init__(
+        self,
+        effects: "Sequence[tuple[str, str]]" = (),
+        act: "Callable[[], int] | None" = None,
+        *,
+        is_walled: bool = True,
+        hands_over: bool = False,
+        waits: bool = False,
+        close_on_exec: bool = False,
+    ) -> None:
+        self.effects = tuple(effects)
+        self.act = act
+        self.is_walled = is_walled
+        self.hands_over = hands_over
+        self.waits = waits
+        self.close_on_exec = close_on_exec
+
+
+GO_ON = Plan()
+
+
+def plan(caller: Caller) -> Plan:
+    """The plan of the call; raises OSError with the error that the caller gets."""
+    return _PLANS[caller.name](caller, *caller.arguments)
+
+
+def _open(caller: Caller, folder: int, address: int, flags: int, mode: int) -> Plan:
+    path = caller.path(address)
+    if not path:
+        return GO_ON
+    writes = flags & WRITING
+    is_special = path.startswith(_SPECIAL) and not path.startswith(b"/dev/shm/")
+    if is_special and caller.by_descriptor(path) is None:
+        # The supervisor would see other files here, so the wall decides.
+        if writes and _ABOUT_ITSELF.fullmatch(os.fsdecode(path)):
+            return Plan(act=lambda: os.open(path, flags | os.O_CLOEXEC), is_walled=False, hands_over=True)
+        return GO_ON
+    is_new = flags & os.O_CREAT and flags & os.O_EXCL
+    try:
+        pinned = caller.find(folder, path, follow=not (flags & os.O_NOFOLLOW or is_new))
+    except MagicLink:
+        return GO_ON
+    if (pinned.descriptor is None and not flags & os.O_CREAT) or not pinned.is_file_elsewhere:
+        return GO_ON
+    if pinned.descriptor is not None:
+        if is_new:
+            raise FileExistsError(errno.EEXIST, pinned.path)
+        if (planned := _open_other(pinned, flags)) is not None:
+            return planned
+    return Plan(
+        [(_writing(pinned) if writes else "read_private", pinned.path)],
+        lambda: _opened(caller, pinned, flags, mode & 0o7777),
+        hands_over=True,
+        close_on_exec=bool(flags & os.O_CLOEXEC),
+    )
+
+
+def _writing(pinned: Pinned) -> str:
+    """The kind of an effect: a file with several hard links may have a name outside of the caller's folder."""
+    status = None if pinned.descriptor is None else os.fstat(pinned.descriptor)
+    return "write_linked" if status and stat.S_ISREG(status.st_mode) and status.st_nlink > 1 else "write"
+
+
+def _open_other(pinned: Pinned, flags: int) -> "Plan | None":
+    """The plan for what is no file; None for a file, and for a folder in which a file is made."""
+    kind = os.fstat(pinned.descriptor or 0).st_mode
+    if stat.S_ISLNK(kind):
+        raise OSError(errno.ELOOP, pinned.path)
+    if stat.S_ISDIR(kind) and not flags & WRITING:
+        # The names of files are no secret: name services, pip and others list folders such as /etc.
+        act = lambda: os.open(pinned.link, flags & ~os.O_NOFOLLOW | os.O_CLOEXEC)  # noqa: E731
+        return Plan(act=act, is_walled=False, hands_over=True, close_on_exec=bool(flags & os.O_CLOEXEC))
+    return GO_ON if stat.S_ISCHR(kind) else None
+
+
+def _opened(caller: Caller, pinned: Pinned, flags: int, mode: int) -> int:
+    is_temporary = flags & os.O_TMPFILE == os.O_TMPFILE
+    if pinned.descriptor is not None and not is_temporary:
+        return os.open(pinned.link, flags & ~(os.O_CREAT | os.O_NOFOLLOW) | os.O_CLOEXEC)
+    mode &= ~caller.umask
+    if pinned.descriptor is not None:
+        # A temporary file has no name, and is made in the pinned folder.
+        return os.open(pinned.link, flags | os.O_CLOEXEC, mode)
+    # Whatever has appeared there meanwhile is not opened.
+    return os.open(pinned.name, flags | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=pinned.parent)
+
+
+def _open_with(caller: Caller, folder: int, address: int, how: int, length: int) -> Plan:
+    flags, mode, resolve = struct.unpack("=QQQ", caller.memory(how, 24))
+    if resolve:
+        # The restrictions would have to be repeated; libraries fall back to the older call.
+        raise OSError(errno.ENOSYS, "openat2")
+    del length
+    return _open(caller, folder, address, flags, mode)
+
+
+def _named(caller: Caller, *places: "tuple[int, int]") -> list[Pinned]:
+    return [caller.entry(folder, caller.path(address)) for folder, address in places]
+
+
+def _make_folder(caller: Caller, folder: int, address: int, mode: int) -> Plan:
+    (pinned,) = _named(caller, (folder, address))
+    if pinned.descriptor is not None:
+        raise FileExistsError(errno.EEXIST, pinned.path)
+    return Plan(
+        [("write", pinned.path)], _done(os.mkdir, pinned.name, mode & 0o7777 & ~caller.umask, dir_fd=pinned.parent)
+    )
+
+
+def _remove(caller: Caller, folder: int, address: int, flags: int) -> Plan:
+    (pinned,) = _named(caller, (folder, address))
+    if pinned.descriptor is None:
+        raise FileNotFoundError(errno.ENOENT, pinned.path)
+    act = os.rmdir if flags & _REMOVE_FOLDER else os.unlink
+    return Plan([("delete", pinned.path)], _done(act, pinned.name, dir_fd=pinned.parent))
+
+
+def _rename(caller: Caller, folder: int, address: int, new_folder: int, new_address: int, flags: int, *_: int) -> Plan:
+    old, new = _named(caller, (folder, address), (new_folder, new_address))
+    if old.descriptor is None:
+        raise FileNotFoundError(errno.ENOENT, old.path)
+    act = _done(system_call, "renameat2", old.parent, old.name, new.parent, new.name, flags & 0xFFFFFFFF)
+    return Plan([("delete", old.path), ("write", new.path)], act)
+
+
+def _link(caller: Caller, folder: int, address: int, new_folder: int, new_address: int, flags: int, *_: int) -> Plan:
+    path = caller.path(address)
+    # A file without a name, or one that is named by its descriptor, as programs do with O_TMPFILE.
+    is_empty = not path and flags & _EMPTY_PATH
+    old = caller.opened(folder) if is_empty else caller.find(folder, path, follow=bool(flags & _FOLLOW))
+    (new,) = _named(caller, (new_folder, new_address))
+    act = _done(os.link, old.link, new.name, dst_dir_fd=new.parent, follow_symlinks=True)
+    sources = [("write", old.path)] if old.is_file_elsewhere else []
+    return Plan([*sources, ("write", new.path)], act)
+
+
+def _symbolic_link(caller: Caller, target: int, folder: int, address: int) -> Plan:
+    text, (pinned,) = caller.text(target), _named(caller, (folder, address))
+    return Plan([("write", pinned.path)], _done(os.symlink, text, pinned.name, dir_fd=pinned.parent))
+
+
+def _make_node(caller: Caller, folder: int, address: int, mode: int, device: int) -> Plan:
+    (pinned,) = _named(caller, (folder, address))
+    act = _done(os.mknod, pinned.name, mode & ~caller.umask, device, dir_fd=pinned.parent)
+    return Plan([("write", pinned.path)], act)
+
+
+def _change(pinned: Pinned, act: "Callable[..., Any]", *arguments: "Any", **options: "Any") -> Plan:
+    """The plan for what the wall does not know: owners, permissions, times, attributes."""
+    effects = [(_writing(pinned), pinned.path)] if pinned.is_file_elsewhere else []
+    return Plan(effects, _done(act, pinned.link, *arguments, **options), is_walled=False)
+
+
+def _existing(caller: Caller, folder: int, address: int, flags: int = 0) -> Pinned:
+    path = caller.path(address) if address else b""
+    if not path:
+        return caller.opened(folder)
+    pinned = caller.find(folder, path, follow=not flags & _NO_FOLLOW)
+    if pinned.descriptor is None:
+        raise FileNotFoundError(errno.ENOENT, pinned.path)
+    return pinned
+
+
+def _set_attribute(caller: Caller, pinned: Pinned, name: int, value: int, length: int, flags: int) -> Plan:
+    data = b"".join(
+        caller.memory(value + begin, min(4096, length - begin))
+        for begin in range(0, min(length, _LONGEST_ATTRIBUTE), 4096)
+    )
+    return _change(pinned, os.setxattr, caller.text(name), data, signed(flags))
+
+
+def _set_times(pinned: Pinned, times: "tuple[tuple[int, int], ...] | None") -> Plan:
+    if times is None:
+        return _change(pinned, os.utime)
+    known, now = os.fstat(pinned.descriptor or 0), time.time_ns()
+    old = (known.st_atime_ns, known.st_mtime_ns)
+    ns = tuple(
+        now if part == _NOW else kept if part == _OMIT else seconds * 10**9 + part
+        for (seconds, part), kept in zip(times, old)  # noqa: B905  # as in the supervisor
+    )
+    return _change(pinned, os.utime, ns=ns)
+
+
+def _pairs(caller: Caller, address: int, unit: int) -> "tuple[tuple[int, int], ...] | None":
+    """Two times of seconds and a part; the `unit` of the part is in nanoseconds, or 0 for seconds without parts."""
+    if not address:
+        return None
+    if not unit:
+        first, second = struct.unpack("=2q", caller.memory(address, 16))
+        return ((first, 0), (second, 0))
+    a, part_a, b, part_b = struct.unpack("=4q", caller.memory(address, 32))
+    return ((a, part_a * unit), (b, part_b * unit))
+
+
+def _address(caller: Caller, address: int, length: int) -> "tuple[bytes, int, str]":
+    """The address as bytes, its family and its text: "host:port", a path, or "@" and the name of an abstract socket."""
+    raw = caller.memory(address, min(length & 0xFFFFFFFF, _LONGEST_ADDRESS))
+    family = struct.unpack_from("=H", raw)[0] if len(raw) > 1 else 0
+    if family == socket.AF_INET and len(raw) >= 8:  # noqa: PLR2004  # struct sockaddr_in
+        return raw, family, f"{socket.inet_ntop(family, raw[4:8])}:{int.from_bytes(raw[2:4], 'big')}"
+    if family == socket.AF_INET6 and len(raw) >= 24:  # noqa: PLR2004  # struct sockaddr_in6
+        return raw, family, f"[{socket.inet_ntop(family, raw[8:24])}]:{int.from_bytes(raw[2:4], 'big')}"
+    if family == socket.AF_UNIX:
+        name = raw[2:]
+        return raw, family, "@" + os.fsdecode(name[1:]) if name[:1] == b"\0" else os.fsdecode(name.partition(b"\0")[0])
+    return raw, family, f"address family {family}"
+
+
+def _connect(caller: Caller, descriptor: int, address: int, length: int) -> Plan:
+    raw, family, target = _address(caller, address, length)
+    if family in _SILENT:
+        effects = []
+    elif family == socket.AF_UNIX and target[:1] not in ("@", ""):
+        pinned = caller.find(_AT_FDCWD, os.fsencode(target))
+        if pinned.descriptor is None:
+            raise FileNotFoundError(errno.ENOENT, target)
+        raw, effects = struct.pack("=H", family) + pinned.link + b"\0", [("connect", pinned.path)]
+    else:
+        effects = [("network", target)]
+    copy = caller.duplicate(descriptor)
+    return Plan(effects, lambda: _checked(_libc.connect(copy, raw, len(raw))), is_walled=False, waits=True)
+
+
+def _bind(caller: Caller, descriptor: int, address: int, length: int) -> Plan:
+    raw, family, target = _address(caller, address, length)
+    if family == socket.AF_UNIX and target[:1] not in ("@", ""):
+        # The wall knows the making of a socket's file; elsewhere, the caller's own folder would be missing.
+        pinned = caller.entry(_AT_FDCWD, os.fsencode(target))
+        return Plan([("write", pinned.path)], _refused)
+    # A free port of this machine is for the processes that the code itself starts.
+    is_asked = family in (socket.AF_INET, socket.AF_INET6) and target not in ("127.0.0.1:0", "[::1]:0")
+    copy = caller.duplicate(descriptor)
+    effects = [("listen", target)] if is_asked else []
+    return Plan(effects, lambda: _checked(_libc.bind(copy, raw, len(raw))), is_walled=False)
+
+
+def _send_to(caller: Caller, descriptor: int, data: int, length: int, flags: int, address: int, size: int) -> Plan:
+    copy = caller.duplicate(descriptor)
+    receiver = _address(caller, address, size)
+    return _send(copy, caller.long_memory(data, min(length, _LONGEST_DATAGRAM)), flags, receiver)
+
+
+def _send_message(caller: Caller, descriptor: int, message: int, flags: int, *_: int) -> Plan:
+    copy = caller.duplicate(descriptor)
+    return _send(copy, *_message(caller, message, flags)) if _is_datagram(copy) else GO_ON
+
+
+def _send_messages(caller: Caller, descriptor: int, messages: int, count: int, flags: int, *_: int) -> Plan:
+    """The plan for the first messages, up to the two that resolvers send; the caller sends the rest by another call."""
+    copy = caller.duplicate(descriptor)
+    if not _is_datagram(copy):
+        return GO_ON
+    addresses = [messages + _MESSAGE_AND_LENGTH * index for index in range(min(count, 2))]
+    plans = [_send(copy, *_message(caller, address, flags)) for address in addresses]
+
+    def act() -> int:
+        for address, each in zip(addresses, plans):  # noqa: B905  # as in the supervisor
+            sent = each.act() if each.act is not None else 0
+            caller.set_memory(address + _MESSAGE, struct.pack("=I", sent))
+        return len(plans)
+
+    return Plan([effect for each in plans for effect in each.effects], act, is_walled=False)
+
+
+def _is_datagram(descriptor: int) -> bool:
+    with socket.socket(fileno=os.dup(descriptor)) as copy:
+        return copy.type & 0xF == socket.SOCK_DGRAM
+
+
+def _message(caller: Caller, address: int, flags: int) -> "tuple[bytes, int, tuple[bytes, int, str] | None]":
+    """The data, the flags and the receiver of a `struct msghdr`."""
+    name, size, vectors, count, _, control = struct.unpack("=QIxxxxQQQQ", caller.memory(address, 48))
+    if control:
+        raise OSError(errno.EPERM, "descriptors in a datagram")
+    pairs = [struct.unpack("=QQ", caller.memory(vectors + 16 * index, 16)) for index in range(min(count, _MOST_WORDS))]
+    data = b"".join(caller.long_memory(begin, min(length, _LONGEST_DATAGRAM)) for begin, length in pairs)
+    return data, flags, _address(caller, name, size) if name else None
+
+
+def _send(copy: int, data: bytes, flags: int, receiver: "tuple[bytes, int, str] | None") -> Plan:
+    raw = receiver[0] if receiver is not None else b""
+    effects = [] if receiver is None or receiver[1] in _SILENT else [("network", receiver[2])]
+    return Plan(
+        effects,
+        lambda: _checked(_libc.sendto(copy, data, len(data), signed(flags), raw or None, len(raw))),
+        is_walled=False,
+    )
+
+
+def _make_socket(caller: Caller, family: int, kind: int, *_: int) -> Plan:
+    del caller
+    return Plan([("network", f"a socket of family {family} and type {kind & 0xF}")])
+
+
+def _limit(caller: Caller, process: int, *_: int) -> Plan:
+    del caller
+    return Plan([("limit", str(signed(process)))])
+
+
+def _execute(caller: Caller, address: int, words: int, *_: int) -> Plan:
+    program = caller.text(address)
+    line = caller.words(words, _MOST_WORDS) or [program]
+    return Plan([("process", "\0".join(os.fsdecode(word) for word in (program, *line)))])
+
+
+def _kill(caller: Caller, process: int, number: int, *_: int) -> Plan:
+    del caller
+    target = signed(process)
+    return Plan([("kill", str(target))] if number else [], _done(os.kill, target, number), is_walled=False)
+
+
+def _done(act: "Callable[..., Any]", *arguments: "Any", **options: "Any") -> "Callable[[], int]":
+    def do() -> int:
+        act(*arguments, **options)
+        return 0
+
+    return do
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def _refused() -> int:
+    raise PermissionError(errno.EACCES, "outside of the own folders")
+
+
+_PLANS: "dict[str, Callable[..., Plan]]" = {
+    "open": lambda caller, path, flags, mode, *_: _open(caller, _AT_FDCWD, path, flags, mode),
+    "openat": lambda caller, folder, path, flags, mode, *_: _open(caller, folder, path, flags, mode),
+    "openat2": lambda caller, folder, path, how, length, *_: _open_with(caller, folder, path, how, length),
+    "creat": lambda caller, path, mode, *_: _open(caller, _AT_FDCWD, path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, mode),
+    "mkdir": lambda caller, path, mode, *_: _make_folder(caller, _AT_FDCWD, path, mode),
+    "mkdirat": lambda caller, folder, path, mode, *_: _make_folder(caller, folder, path, mode),
+    "unlink": lambda caller, path, *_: _remove(caller, _AT_FDCWD, path, 0),
+    "unlinkat": lambda caller, folder, path, flags, *_: _remove(caller, folder, path, flags),
+    "rmdir": lambda caller, path, *_: _remove(caller, _AT_FDCWD, path, _REMOVE_FOLDER),
+    "rename": lambda caller, old, new, *_: _rename(caller, _AT_FDCWD, old, _AT_FDCWD, new, 0),
+    "renameat": lambda caller, folder, old, new_folder, new, *_: _rename(caller, folder, old, new_folder, new, 0),
+    "renameat2": _rename,
+    "link": lambda caller, old, new, *_: _link(caller, _AT_FDCWD, old, _AT_FDCWD, new, 0),
+    "linkat": _link,
+    "symlink": lambda caller, target, path, *_: _symbolic_link(caller, target, _AT_FDCWD, path),
+    "symlinkat": lambda caller, target, folder, path, *_: _symbolic_link(caller, target, folder, path),
+    "mknod": lambda caller, path, mode, device, *_: _make_node(caller, _AT_FDCWD, path, mode, device),
+    "mknodat": lambda caller, folder, path, mode, device, *_: _make_node(caller, folder, path, mode, device),
+    "truncate": lambda caller, path, length, *_: _change(_existing(caller, _AT_FDCWD, path), os.truncate, length),
+    "chmod": lambda caller, path, mode, *_: _change(_existing(caller, _AT_FDCWD, path), os.chmod, mode & 0o7777),
+    "fchmod": lambda caller, file, mode, *_: _change(caller.opened(file), os.chmod, mode & 0o7777),
+    "fchmodat": lambda caller, folder, path, mode, *_: _change(
+        _existing(caller, folder, path), os.chmod, mode & 0o7777
+    ),
+    "fchmodat2": lambda caller, folder, path, mode, flags, *_: _change(
+        _existing(caller, folder, path, flags), os.chmod, mode & 0o7777
+    ),
+    "chown": lambda caller, path, user, group, *_: _change(
+        _existing(caller, _AT_FDCWD, path), os.chown, signed(user), signed(group)
+    ),
+    "lchown": lambda caller, path, user, group, *_: _change(
+        _existing(caller, _AT_FDCWD, path, _NO_FOLLOW), os.chown, signed(user), signed(group)
+    ),
+    "fchown": lambda caller, file, user, group, *_: _change(caller.opened(file), os.chown, signed(user), signed(group)),
+    "fchownat": lambda caller, folder, path, user, group, flags: _change(
+        _existing(caller, folder, path, flags), os.chown, signed(user), signed(group)
+    ),
+    "setxattr": lambda caller, path, *rest: _set_attribute(caller, _existing(caller, _AT_FDCWD, path), *rest[:4]),
+    "lsetxattr": lambda caller, path, *rest: _set_attribute(
+        caller, _existing(caller, _AT_FDCWD, path, _NO_FOLLOW), *rest[:4]
+    ),
+    "fsetxattr": lambda caller, file, *rest: _set_attribute(caller, caller.opened(file), *rest[:4]),
+    "removexattr": lambda caller, path, name, *_: _change(
+        _existing(caller, _AT_FDCWD, path), os.removexattr, caller.text(name)
+    ),
+    "lremovexattr": lambda caller, path, name, *_: _change(
+        _existing(caller, _AT_FDCWD, path, _NO_FOLLOW), os.removexattr, caller.text(name)
+    ),
+    "fremovexattr": lambda caller, file, name, *_: _change(caller.opened(file), os.removexattr, caller.text(name)),
+    "utimensat": lambda caller, folder, path, times, flags, *_: _set_times(
+        _existing(caller, folder, path, flags), _pairs(caller, times, 1)
+    ),
+    "utime": lambda caller, path, times, *_: _set_times(_existing(caller, _AT_FDCWD, path), _pairs(caller, times, 0)),
+    "utimes": lambda caller, path, times, *_: _set_times(
+        _existing(caller, _AT_FDCWD, path), _pairs(caller, times, 1000)
+    ),
+    "futimesat": lambda caller, folder, path, times, *_: _set_times(
+        _existing(caller, folder, path), _pairs(caller, times, 1000)
+    ),
+    "connect": lambda caller, descriptor, address, length, *_: _connect(caller, descriptor, address, length),
+    "bind": lambda caller, descriptor, address, length, *_: _bind(caller, descriptor, address, length),
+    "sendto": _send_to,
+    "sendmsg": _send_message,
+    "sendmmsg": _send_messages,
+    "socket": _make_socket,
+    "prlimit64": _limit,
+    "execve": _execute,
+    "execveat": lambda caller, _, path, words, *__: _execute(caller, path, words),
+    "kill": _kill,
+    # Landlock's scope of signals decides.
+    "pidfd_send_signal": lambda *_: GO_ON,
+}

@@ -1,0 +1,254 @@
+"""The owner's side of the guard at the system call: what is free, and the questions of `system_guard/door.py`."""
+
+import asyncio
+import json
+import logging
+import mimetypes
+import os
+import re
+import site
+import socket
+import sys
+import sysconfig
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from autogen_nb.core.policy.permissions import allows
+from autogen_nb.core.text.visible_text import visible
+from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.kernels.guard_client import BlockPermissions, Guarded
+from autogen_nb.kernels.inside.audit_events import DRAW, SHARED_PATHS, action_of_start, command_of
+
+Judge: TypeAlias = Callable[[Effect], Awaitable[EffectJudged]]
+
+_log = logging.getLogger(__name__)
+_PACKET = 1 << 20
+_LOOKUP_SECONDS = 3.0
+_MOST_NAMES = 10
+# A host in an address, or alone in quotes.
+_NAME = re.compile(r"(?:://(?:[^/\s'\"@]*@)?|['\"])(localhost|(?:[a-z0-9_-]+\.)+[a-z]{2,})(?=[:/'\"?#])", re.IGNORECASE)
+_NAME_SERVER = re.compile(r"^nameserver\s+(\S+)", re.MULTILINE)
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "nvidia*", "nvidia-caps", "dri", "kfd")
+# What name services and common programs read.
+_SETTINGS = (
+    *("/etc/passwd", "/etc/group", "/etc/networks", "/etc/ethers", "/etc/pip.conf", "/etc/gitconfig", "/etc/xdg/"),
+    *(
+        "/etc/locale.alias",
+        "/etc/alternatives/",
+        "/etc/terminfo/",
+        "/etc/inputrc",
+        "/etc/protocols",
+        "/var/cache/fontconfig/",
+    ),
+)
+_HOME_SETTINGS = (
+    *("~/.fonts", "~/.local/share/fonts", "~/.cache/fontconfig", "~/.config/fontconfig", "~/.cache/matplotlib"),
+    *("~/.config/matplotlib", "~/.gitconfig", "~/.config/git/config", "~/.config/git/ignore", "~/.config/pip"),
+)
+_DNS = 53
+_DRAW = "\0".join((DRAW[0], *DRAW))
+_FILE_TYPES = {*mimetypes.types_map, ".parquet", ".pkl", ".npy", ".sqlite", ".db", ".feather", ".yaml", ".log"} - {
+    ".com"
+}
+
+
+def config(folders: Sequence[Path], cwd: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    """The first message to the supervisor: the wall's rules, and what the door lets through without a question.
+
+    Parameters
+    ----------
+    folders
+        The kernel's own folders, in which everything is allowed.
+    cwd
+        The working directory; programs in it can run, and read nothing by that.
+    environ
+        The kernel's environment variables.
+    """
+    full = [each for folder in folders for each in _spellings(str(folder))]
+    read = list(dict.fromkeys(each for path in _readable(cwd, environ) for each in _spellings(path)))
+    devices = [str(path) for name in _DEVICES for path in Path("/dev").glob(name)]
+    rules = [*((path, "read") for path in (*read, "/proc", "/sys")), *((path, "device") for path in devices)]
+    return {
+        "rules": [*rules, *((path, "full") for path in full), (str(cwd), "execute")],
+        "read": read,
+        "full": full,
+        "python": sys.executable,
+    }
+
+
+def _readable(cwd: Path, environ: Mapping[str, str]) -> Iterator[str]:
+    """The interpreter, installed packages, fonts and shared data of the system."""
+    paths = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values(), site.getusersitepackages()}
+    # Packages that are installed as links to their sources.
+    paths.update(sys.path, environ.get("PYTHONPATH", "").split(os.pathsep))
+    home = Path.home()
+    private = {cwd, *cwd.parents, home, *home.parents}
+    yield from (path for path in paths if Path(path).is_absolute() and Path(path) not in private)
+    for prefix in (*SHARED_PATHS, *_SETTINGS):
+        path = Path(prefix)
+        yield from [prefix] if prefix.endswith("/") else map(str, path.parent.glob(f"{path.name}*"))
+    yield from map(os.path.expanduser, _HOME_SETTINGS)
+
+
+def _spellings(path: str) -> set[str]:
+    return {str(Path(path).absolute()), os.path.realpath(path)}
+
+
+def _name_servers() -> list[str]:
+    found: list[str] = []
+    with suppress(OSError):
+        found = _NAME_SERVER.findall(Path("/etc/resolv.conf").read_text("utf-8", "replace"))
+    return [f"[{each}]:{_DNS}" if ":" in each else f"{each}:{_DNS}" for each in found]
+
+
+class SystemGuardClient:
+    """Sends the permissions of each request to the supervisor, and answers its questions while the request runs."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(connection, self._read)
+        self._guarded: Guarded | None = None
+        self._judge: Judge | None = None
+        self._code = ""
+        self._open: dict[tuple[str, str], asyncio.Task[None]] = {}
+        # The decisions about effects of this request, as several calls may have the same one.
+        self._judged: dict[tuple[str, str], bool] = {}
+        self._unsent: deque[bytes] = deque()
+        self._name_servers = _name_servers()
+
+    def begin(self, permissions: BlockPermissions, code: str, judge: Judge) -> None:
+        """Tells the permissions of a request before it is sent; the supervisor reads them before it decides."""
+        self._guarded = permissions if isinstance(permissions, Guarded) else None
+        self._code, self._judge = code, judge
+        self._judged.clear()
+        scope = [] if self._guarded is None else self._scope_fields(self._guarded)
+        mode = "block" if self._guarded else "ours" if permissions == "ours" else "everything"
+        self._send("begin", [mode, scope])
+
+    def end(self) -> None:
+        self._send("end", None)
+        self._judge = None
+        for task in self._open.values():
+            task.cancel()
+        self._open.clear()
+
+    def close(self) -> None:
+        self._loop.remove_reader(self._socket)
+        self._loop.remove_writer(self._socket)
+        self._socket.close()
+
+    def _scope_fields(self, guarded: Guarded) -> list[str]:
+        scope = guarded.scope
+        folder = os.path.realpath(scope.folder)
+        return [folder, os.path.realpath(Path(folder, scope.own)) if scope.own else "", scope.home]
+
+    def _send(self, verb: str, value: object) -> None:
+        self._unsent.append(json.dumps({verb: value}).encode())
+        self._flush()
+
+    def _flush(self) -> None:
+        """Sends what is there as far as the socket takes it; the supervisor waits for the reader of its questions."""
+        try:
+            while self._unsent:
+                self._socket.send(self._unsent[0])
+                self._unsent.popleft()
+        except BlockingIOError:
+            self._loop.add_writer(self._socket, self._flush)
+            return
+        except OSError:
+            # The supervisor has ended with the kernel.
+            self._unsent.clear()
+        self._loop.remove_writer(self._socket)
+
+    def _read(self) -> None:
+        try:
+            packet = self._socket.recv(_PACKET)
+        except BlockingIOError:
+            return
+        except OSError:
+            packet = b""
+        if not packet:
+            self._loop.remove_reader(self._socket)
+            return
+        ((verb, value),) = json.loads(packet).items()
+        if verb == "fault":
+            _log.warning("a call was refused because of an error: %s", value)
+        elif verb == "question":
+            kind, target = value
+            # Several calls may wait for the answer to the same question.
+            if (kind, target) not in self._open:
+                self._open[kind, target] = asyncio.ensure_future(self._answer(kind, target))
+                self._open[kind, target].add_done_callback(lambda _: self._open.pop((kind, target), None))
+
+    async def _answer(self, kind: str, target: str) -> None:
+        allowed, name = False, ""
+        if self._judge is not None and self._guarded is not None:
+            effect = await self._effect(kind, target)
+            pairs = [(each.kind, each.target) for each in self._guarded.permissions.effects]
+            allowed = allows(pairs, effect.kind, effect.target, self._guarded.scope) or target == _DRAW
+            key, name = (effect.kind, effect.target), effect.kind
+            if kind == "write" and ("read", target) in {(each, self._guarded.scope.full(path)) for each, path in pairs}:
+                # SQLite opens a database that is only read for writing, too, and goes on with reading after an error.
+                self._judged[key] = False
+            if not allowed and (key not in self._judged or not effect.target):
+                self._judged[key] = (await self._judge(effect)).allowed
+            allowed = allowed or self._judged[key]
+        self._send("answer", [kind, target, allowed, name])
+
+    async def _effect(self, kind: str, target: str) -> Effect:
+        """The effect of the supervisor's question in the kinds and words of this package."""
+        assert self._guarded is not None
+        shown = visible(target.removeprefix(f"{self._guarded.scope.folder}/"))
+        match kind:
+            case "read_private":
+                return Effect("read_private", target, f"reads {shown}")
+            case "write_linked":
+                return Effect("write", target, f"writes {shown}, a file with several hard links")
+            case "write":
+                return Effect("write", target, f"writes {shown}")
+            case "delete":
+                return Effect("delete", target, f"deletes {shown}")
+            case "process":
+                program, *words = target.split("\0")
+                action_kind, action_target, description = action_of_start(command_of(words or [program]))
+                return Effect(action_kind, action_target, visible(description))
+            case "kill":
+                return Effect("process", f"kill {target}", f"ends process {target}")
+            case "connect":
+                return Effect("network", target, f"connects to the socket {shown}")
+            case "limit":
+                return Effect("process", f"limit {target}", f"changes the limits of process {target}")
+            case "network" if target in self._name_servers:
+                name = next(iter(self._names()), "")
+                return Effect("network", name, f"looks up {name or 'the addresses of hosts'}")
+            case _:
+                host = target.rpartition(":")[0].strip("[]") or target
+                name = await self._name_of(host)
+                verb = "listens at" if kind == "listen" else "connects to"
+                return Effect("network", name or host, f"{verb} {f'{name} ({target})' if name else shown}")
+
+    def _names(self) -> list[str]:
+        """The hosts that permissions and the code name."""
+        assert self._guarded is not None
+        permitted = [
+            each.target for each in self._guarded.permissions.effects if each.kind == "network" and each.target
+        ]
+        spelled = [name for name in _NAME.findall(self._code) if Path(name).suffix not in _FILE_TYPES]
+        return list(dict.fromkeys([*permitted, *spelled]))[:_MOST_NAMES]
+
+    async def _name_of(self, address: str) -> str:
+        """The name that has this address; "" if none of the known names has it."""
+        with suppress(ValueError, TimeoutError):
+            ip_address(address)
+            async with asyncio.timeout(_LOOKUP_SECONDS):
+                for name in self._names():
+                    with suppress(OSError, UnicodeError):
+                        found = await self._loop.getaddrinfo(name, None)
+                        if address in {str(each[4][0]) for each in found}:
+                            return name
+        return ""

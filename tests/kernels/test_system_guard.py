@@ -1,0 +1,308 @@
+"""The guard at the system call: code is asked about where it happens, in native code and in other processes, too."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.kernels.system_guard.confine import why_impossible
+from autogen_nb.outputs import Stream
+from tests.corpus import sections
+from tests.kernels.guarded import ALLOWED, GuardedKernel, errors, guarded_kernel
+from tests.kernels.test_guard_effects import PROGRAMS, USED
+
+psutil = pytest.importorskip("psutil")
+pytestmark = pytest.mark.skipif(bool(why_impossible()), reason=why_impossible())
+
+NATIVE = dict(sections(Path(__file__).with_name("native_effects.txt")))
+"""Below ``name | kind target`` a program whose effect the guard in the kernel's Python may not see."""
+
+FREE = {
+    "another name for a key": "a name is made, which is asked about as writing",
+    "another name by the number of a folder": "the same",
+    "database by an object": "the guard knows which one",
+    "remove in the own folder": "own",
+    "rename out of the own folder": "from the own folder; `out` is asked about",
+    "reading the person's list": "name services read it in each program",
+    "by way of the interpreter's folder": "the same",
+    "listing a folder elsewhere": "names of files are no secret",
+    "own environment": "it has no secrets",
+    "listening": "a free port of this machine",
+    "fork": "the new process is asked about as itself",
+    "pool": "the same",
+    "kill": "signal 0 asks whether the process is there",
+    "environment": "changes nothing but the process",
+    "environment by a magic": "the same",
+    "ctypes": "what it does is asked about",
+    "interpreters": "the same",
+    "interpreters by their module in C": "the same",
+    "interpreters by a detour": "the same",
+    "objects": "the same",
+    "a picture's command with an environment": "the same",
+    "modules of the person's own": "another folder, whose reading is asked about",
+}
+"""What the two guards judge differently, and why."""
+
+SHARED = {head: code for head, code in PROGRAMS.items() if head.partition(" |")[0] not in FREE}
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
+    folder = tmp_path_factory.mktemp("system")
+    (folder / "elsewhere.txt").write_text("theirs")
+    (folder / "key.pem").write_text("KEY")
+    with guarded_kernel(folder, system_guard=True) as made:
+        (made.folder / "data.csv").write_text("a,b\n1,2\n")
+        (made.folder / ".env").write_text("KEY=1")
+        made.run(USED)
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _own(kernel: GuardedKernel) -> None:
+    # The programs may remove what they like here.
+    kernel.own.mkdir(parents=True, exist_ok=True)
+    (kernel.own / "x").touch()
+    if not (kernel.own / "link").is_symlink():
+        (kernel.own / "link").symlink_to(kernel.folder.parent / "elsewhere.txt")
+
+
+async def nobody() -> EffectJudged:
+    answer: asyncio.Future[EffectJudged] = asyncio.get_running_loop().create_future()
+    return await answer
+
+
+def tree(folder: Path) -> dict[str, tuple[int, int]]:
+    paths = [path for path in folder.rglob("*") if "autogen_files" not in path.parts]
+    return {str(path): (path.stat().st_mode, path.stat().st_mtime_ns if path.is_file() else 0) for path in paths}
+
+
+@pytest.mark.parametrize("head", [head for head in SHARED if head.endswith("| nothing")])
+def test_harmless(kernel: GuardedKernel, head: str) -> None:
+    ran = kernel.run(PROGRAMS[head])
+
+    assert kernel.asked == []
+    assert not [error for error in errors(ran) if "denied" in error]
+
+
+@pytest.mark.parametrize("head", [head for head in (*SHARED, *NATIVE) if not head.endswith("| nothing")])
+def test_risky(kernel: GuardedKernel, head: str) -> None:
+    kind, _, target = head.partition(" | ")[2].partition(" ")
+    before = tree(kernel.folder)
+
+    kernel.run({**SHARED, **NATIVE}[head], *([] if kind in ("process", "install", "any") else [Effect("process")]))
+
+    assert tree(kernel.folder) == before
+    effect = kernel.asked[0][0]
+    assert kind in (effect.kind, "any")
+    assert target in ("", "any") or effect.target in (target, os.path.normpath(kernel.folder / target))
+
+
+def test_allowed_effects_happen_as_without_a_guard(kernel: GuardedKernel) -> None:
+    code = """
+import os, socket, sqlite3
+os.umask(0o027)
+os.makedirs('made/deep')
+with open('made/deep/file', 'x') as file: file.write('one')
+with open('made/deep/file', 'a') as file: file.write('two')
+os.chmod('made/deep/file', 0o644); os.truncate('made/deep/file', 4); os.utime('made/deep/file', (1, 2.5))
+os.setxattr('made/deep/file', 'user.a', b'b'); os.rename('made/deep/file', 'made/renamed')
+os.symlink('renamed', 'made/link'); os.link('made/renamed', 'made/hard')
+with sqlite3.connect('made/a.db') as db: db.execute('create table t(a)')
+print(open('made/link').read(), os.getxattr('made/link', 'user.a'))
+status = os.stat('made/link'); print(oct(status.st_mode), status.st_mtime, status.st_nlink)
+print(oct(os.stat('made').st_mode), sorted(os.listdir('made')))
+server = socket.create_server(('127.0.0.1', 0))
+client = socket.create_connection(('localhost', server.getsockname()[1]))
+client.sendall(b'x'); print(server.accept()[0].recv(1))
+import shutil; shutil.rmtree('made')
+"""
+    ran = kernel.run(code, answer=ALLOWED)
+
+    assert errors(ran) == []
+    assert ran.stdout.splitlines() == [
+        "onet b'b'",
+        "0o100644 2.5 2",
+        "0o40750 ['a.db', 'deep', 'hard', 'link', 'renamed']",
+        "b'x'",
+    ]
+    assert [(effect.kind, effect.target) for effect, _ in kernel.asked] == [
+        ("write", str(kernel.folder / "made")),
+        ("network", "localhost"),
+    ]
+    assert not (kernel.folder / "made").exists()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "call(425, 1, 0)",  # io_uring_setup
+        "call(323, 0)",  # userfaultfd
+        "call(272, 0x10000000)",  # unshare, a namespace of users
+        "call(317, 1, 8, 0)",  # seccomp, another listener
+        "open(f'/proc/{os.getppid()}/environ').read()",
+        "open(f'/proc/{os.getppid()}/mem', 'rb')",
+        "os.open('/', os.O_RDONLY | os.O_PATH); open('/proc/self/root/etc/shadow')",
+    ],
+)
+def test_walls_refuse_without_a_question(kernel: GuardedKernel, code: str) -> None:
+    call = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+def call(*arguments):
+    if libc.syscall(*arguments) < 0: raise OSError(ctypes.get_errno(), 'refused')
+"""
+    ran = kernel.run(call + code)
+
+    assert [effect.kind for effect, _ in kernel.asked] in ([], ["read_private"])
+    assert errors(ran)
+
+
+def test_name_is_asked_about_once(kernel: GuardedKernel) -> None:
+    code = """
+import socket
+server = socket.create_server(('127.0.0.1', 0)); port = server.getsockname()[1]
+for host in ('localhost', '127.0.0.1', 'localhost'): socket.create_connection((host, port)).close()
+"""
+    assert kernel.targets(code, answer=ALLOWED) == ["localhost"]
+    assert kernel.targets(code, Effect("network", "localhost")) == []
+    assert kernel.targets(code) == ["localhost"]
+
+
+def test_database_that_is_only_read(kernel: GuardedKernel) -> None:
+    kernel.run("sqlite3.connect('read.db').execute('create table t(a)')", Effect("write"))
+    code = "sqlite3.connect('read.db').execute('select * from t').fetchall()"
+
+    ran = kernel.run(code, Effect("read", "read.db"))
+
+    assert (errors(ran), kernel.asked) == ([], [])
+    assert kernel.kinds(code) == ["write"]
+    (kernel.folder / "read.db").unlink()
+
+
+def test_denied_call_has_a_sentence_and_an_ordinary_error(kernel: GuardedKernel) -> None:
+    ran = kernel.run("for name in ('x', 'x'):\n try: open(name, 'w')\n except OSError as error: print(error)")
+
+    assert ran.stdout == "[Errno 13] Permission denied: 'x'\n" * 2
+    assert Stream("stderr", "Denied, the code writes x: not today\n") in ran.outputs
+    assert len(kernel.asked) == 1
+
+
+def test_stop_and_interrupt_end_a_call_that_waits(kernel: GuardedKernel) -> None:
+    stopped = kernel.run("open('x', 'w')", answer=EffectJudged(allowed=False, stop=True))
+    asked = asyncio.Event()
+
+    async def never(effect: Effect, line: str) -> EffectJudged:
+        asked.set()
+        return await nobody()
+
+    async def interrupted() -> int:
+        running = asyncio.ensure_future(
+            kernel.shared.kernel.execute("open('x', 'w')", permissions=replace(kernel.permissions(), allow=never))
+        )
+        await asyncio.wait_for(asked.wait(), 20)
+        await kernel.shared.kernel.interrupt()
+        return (await running).exit_code
+
+    assert stopped.finished.exit_code == 130
+    assert kernel.shared.do(interrupted()) == 130
+    assert kernel.run("print('usable')").stdout == "usable\n"
+    assert not (kernel.folder / "x").exists()
+
+
+def test_a_thousand_calls_wait_at_once(kernel: GuardedKernel) -> None:
+    code = """
+import threading
+def write(number):
+    try: open(f'many-{number}', 'w').close(); allowed.append(number)
+    except PermissionError: denied.append(number)
+allowed, denied = [], []
+threads = [threading.Thread(target=write, args=(number,)) for number in range(1000)]
+for each in threads: each.start()
+for each in threads: each.join()
+print(len(allowed), len(denied))
+"""
+
+    async def tenth(effect: Effect, line: str) -> EffectJudged:
+        return EffectJudged(allowed=effect.target.endswith("0"))
+
+    async def run() -> None:
+        await kernel.shared.kernel.execute(code, permissions=replace(kernel.permissions(), allow=tenth))
+
+    kernel.shared.do(run())
+
+    made = list(kernel.folder.glob("many-*"))
+    assert len(made) == 100
+    for each in made:
+        each.unlink()
+
+
+def test_thread_of_an_earlier_block_can_do_nothing_between_blocks(kernel: GuardedKernel) -> None:
+    code = """
+import threading
+def later():
+    go.wait()
+    try: open('later', 'w')
+    except OSError as error: print(error)
+go = threading.Event(); thread = threading.Thread(target=later); thread.start()
+threading.Timer(0.2, go.set).start()
+"""
+    kernel.run(code)
+    joined = kernel.run("thread.join()", answer=ALLOWED)
+
+    # The thread may reach its call between the blocks or while the second one runs, and then the person is asked.
+    assert "Permission denied" in joined.stdout or kernel.asked
+
+
+def test_path_that_changes_while_it_is_read_passes_no_wall(kernel: GuardedKernel) -> None:
+    code = """
+import ctypes, threading
+libc = ctypes.CDLL(None, use_errno=True)
+open('autogen_files/chat/raced', 'w').write('ours')
+allowed, forbidden = b'autogen_files/chat/raced\\0', b'../elsewhere.txt\\0\\0\\0\\0\\0'
+path, on = ctypes.create_string_buffer(allowed, 32), [True]
+def swap():
+    while on:
+        ctypes.memmove(path, forbidden, len(forbidden)); ctypes.memmove(path, allowed, len(allowed))
+thread = threading.Thread(target=swap); thread.start()
+read = set()
+for _ in range(2000):
+    file = libc.open(path, 0)
+    if file >= 0:
+        read.add(os.read(file, 9)); os.close(file)
+on.clear(); thread.join(); print(read)
+"""
+    ran = kernel.run(code)
+
+    assert (errors(ran), ran.stdout) == ([], "{b'ours'}\n")
+
+
+@pytest.mark.slow
+def test_kernel_ends_with_its_supervisor_and_its_checkpoint_wakes_guarded(tmp_path: Path) -> None:
+    with guarded_kernel(tmp_path, system_guard=True, checkpoints=True) as own:
+        own.run("kept = 5")
+        crashed = own.run("import os; os._exit(3)")
+        kinds = own.kinds("print(kept); open('after', 'w')")
+        process = psutil.Process(own.shared.kernel.pid)
+
+        async def kill(effect: Effect, line: str) -> EffectJudged:
+            process.parent().kill()
+            return await nobody()
+
+        async def run() -> str:
+            done = await own.shared.kernel.execute("open('k', 'w')", permissions=replace(own.permissions(), allow=kill))
+            return done.note
+
+        note = own.shared.do(run())
+        new = own.run("print('usable')")
+
+    assert "variables are as they were before the block" in crashed.finished.note
+    assert kinds == ["write"]
+    assert "variables are lost" in note
+    assert not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    assert new.stdout == "usable\n"
+    assert not (own.folder / "k").exists()
