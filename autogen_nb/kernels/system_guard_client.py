@@ -17,11 +17,14 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from autogen_nb.core.analysis import effects_to_confirm
+from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.permissions import allows
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.kernels.guard_client import BlockPermissions, Guarded
 from autogen_nb.kernels.inside.audit_events import DRAW, SHARED_PATHS, action_of_start, command_of
+from autogen_nb.messages import CodeBlock
 
 Judge: TypeAlias = Callable[[Effect], Awaitable[EffectJudged]]
 
@@ -96,6 +99,10 @@ def _readable(cwd: Path, environ: Mapping[str, str]) -> Iterator[str]:
 
 def _spellings(path: str) -> set[str]:
     return {str(Path(path).absolute()), os.path.realpath(path)}
+
+
+def _only_reads(command: str, scope: PathScope) -> bool:
+    return effects_to_confirm("risky", CodeBlock("sh", command), scope) is None
 
 
 def _name_servers() -> list[str]:
@@ -190,9 +197,11 @@ class SystemGuardClient:
         if self._judge is not None and self._guarded is not None:
             effect = await self._effect(kind, target)
             pairs = [(each.kind, each.target) for each in self._guarded.permissions.effects]
-            allowed = allows(pairs, effect.kind, effect.target, self._guarded.scope) or target == _DRAW
+            scope = self._guarded.scope
+            is_harmless = effect.kind == "process" and (target == _DRAW or _only_reads(effect.target, scope))
+            allowed = is_harmless or allows(pairs, effect.kind, effect.target, scope)
             key, name = (effect.kind, effect.target), effect.kind
-            if kind == "write" and ("read", target) in {(each, self._guarded.scope.full(path)) for each, path in pairs}:
+            if kind == "write" and ("read", target) in {(each, scope.full(path)) for each, path in pairs}:
                 # SQLite opens a database that is only read for writing, too, and goes on with reading after an error.
                 self._judged[key] = False
             if not allowed and (key not in self._judged or not effect.target):
