@@ -72,8 +72,13 @@ def verbs_of(first: str) -> list[str]:
 
 def _overview() -> str:
     width = max(map(len, COMMANDS)) + 2
+    lists = {name: verbs_of(name) for name, verb in _DEFAULTS.items() if verb == "list"}
     rows = [
-        *_rows(COMMANDS.values()),
+        *_rows([each for name, each in COMMANDS.items() if name.split()[0] not in lists]),
+        *(
+            f"%autogen {name.ljust(width)}{COMMANDS[f'{name} list'].help}; also {', '.join(verbs[1:])}"
+            for name, verbs in lists.items()
+        ),
         "",
         f"%autogen help {'NAME'.ljust(width - 5)}explains the arguments of a command",
         f"%%autogen?{' ' * (width - 1)}explains the options of a cell",
