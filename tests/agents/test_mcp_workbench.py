@@ -149,6 +149,7 @@ def test_nothing_is_left_running_after_a_workbench_or_a_cancelled_call(tmp_path:
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
+        assert await asyncio.to_thread(waited, lambda: begun.read_text() == "cancelled")
 
     held(run)
     assert gone(pids)

@@ -1,5 +1,6 @@
 """The tools of MCP servers in a cell."""
 
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -107,6 +108,26 @@ def test_stop_and_the_end_of_the_chat_leave_nothing_running(fresh: FrontEnd, mod
 
     assert "Stopped." in cell.error
     assert gone([int(child.about("stream")[0].split()[1])])
+
+
+@pytest.mark.parametrize("by", ["model", "code"])
+def test_a_call_shows_its_progress_and_a_stop_cancels_it(fresh: FrontEnd, model: FakeOpenAI, by: str) -> None:
+    ready, begun = fresh.cwd / f"{by}-ready", fresh.cwd / f"{by}-begun"
+    for tool, path in (("calc_work", str(ready)), ("calc_hang", str(begun))):
+        call = FakeReply(tool_calls=[{"name": tool, "arguments": {"path": path}}])
+        model.add(call if by == "model" else python(f"print({tool}({path!r}))"))
+    fresh.run(ADD, "add")
+
+    cell = fresh.start("%%autogen --mcp calc --ask-person --confirm never\nGo.", "one")
+    fresh.wait(lambda: bool(re.search(r"calc: \d+ of 900 reading files", cell.text)), "the progress")
+    ready.touch()
+    fresh.wait(begun.exists, "the next call")
+    fresh.interrupt()
+    fresh.finish(cell)
+    fresh.wait(lambda: begun.read_text() == "cancelled", "the cancellation")
+
+    assert "worked" in cell.text
+    assert "of 900" not in cell.text
 
 
 @pytest.mark.parametrize("tool", ["die", "flood", "hang"])

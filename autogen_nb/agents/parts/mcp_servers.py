@@ -129,9 +129,20 @@ class McpServer:
             if (cursor := page.next_cursor) is None:
                 return tools
 
-    async def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> ServedResult:
-        """The result of a call; cancelling it tells the server."""
-        send = methodcaller("call_tool", name, dict(arguments))
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        seconds: float | None = None,
+        report: Callable[[str], object] = lambda _: None,
+    ) -> ServedResult:
+        """The result of a call; cancelling it tells the server. `report` gets the progress in words."""
+
+        async def on_progress(done: float, total: float | None, message: str | None) -> None:
+            words = f"{self.name}: {done:g}{f' of {total:g}' if total else ''} {visible(message or '')}"
+            report(" ".join(words.split())[:_WORDS])
+
+        send = methodcaller("call_tool", name, dict(arguments), progress_callback=on_progress)
         result = await self._request(send, f"answer the call of {name}", seconds)
         pictures = [part for part in result.content if isinstance(part, mcp_types.ImageContent)]
         text = "\n".join(_text(part) for part in result.content if part not in pictures)
@@ -328,7 +339,8 @@ class _Bounded(httpx2.AsyncByteStream):
 def _text(part: Any) -> str:
     """A part of a result as text; links and sounds are named, not read."""
     text = getattr(part, "text", None) or getattr(getattr(part, "resource", None), "text", None)
-    return visible(text) if text else f"[{part.type} {getattr(part, 'uri', '')}".rstrip() + "]"
+    uri = getattr(getattr(part, "resource", part), "uri", "")
+    return visible(text) if text else visible(f"[{part.type} {uri}".rstrip() + "]")
 
 
 def _line(error: BaseException) -> str:

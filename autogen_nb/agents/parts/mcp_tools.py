@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -71,12 +71,15 @@ class McpTools:
         self._servers: dict[str, McpServer] = {}
         self._tools: dict[str, tuple[McpServer, ServedTool]] = {}
         self._asks, self._seconds = True, 0.0
+        self._report: Callable[[str], object] = str
         # The effects that the person has allowed, by what asks: for one block, or for the calls of one message.
         self._allowed: WeakKeyDictionary[Inquirer, set[Effect]] = WeakKeyDictionary()
 
-    async def open(self, servers: Mapping[str, ServerParams], *, asks: bool, seconds: float) -> None:
-        """Starts these servers, if they do not run, ends others, and lists the tools."""
-        self._asks, self._seconds = asks, seconds
+    async def open(
+        self, servers: Mapping[str, ServerParams], *, asks: bool, seconds: float, report: Callable[[str], object]
+    ) -> None:
+        """Starts these servers, if they do not run, ends others, and lists the tools. `report` gets the progress."""
+        self._asks, self._seconds, self._report = asks, seconds, report
         for name in [name for name, server in self._servers.items() if servers.get(name) != server.params]:
             await self._servers.pop(name).stop()
         self._servers |= {name: McpServer(servers[name], name) for name in servers.keys() - self._servers.keys()}
@@ -165,7 +168,10 @@ class McpTools:
             if not judged.allowed:
                 raise _Denied(f"the user does not allow it{': ' * bool(judged.reason)}{judged.reason}")
             self._allowed[inquirer].add(effect)
-        result = await server.call(tool.name, arguments, self._seconds)
+        try:
+            result = await server.call(tool.name, arguments, self._seconds, self._report)
+        finally:
+            self._report("")
         if result.is_error:
             raise ExecutionError(result.text or "the tool failed without a message")
         return result if tool.is_structured else replace(result, value=None)
