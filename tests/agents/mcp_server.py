@@ -25,7 +25,8 @@ async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
     about = f"Adds two numbers, release {VERSION['number']}."
     number = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
     total = {"type": "object", "properties": {"result": {"type": "integer"}}, "required": ["result"]}
-    tools = [tool("add", about, properties=ADD, required=["a"], output_schema=total), tool("lie", output_schema=number)]
+    tools = [tool("add", about, properties=ADD, required=["a"], output_schema=total)]
+    tools.append(tool("lie", properties={"mood": {"enum": ["calm", "wild"]}}, output_schema=number))
     tools += [tool(name, properties={"path": {"type": "string"}}) for name in ("hang", "work")]
     tools += [tool(name) for name in TOOLS if name not in ("add", "lie", "hang", "work")]
     if "--bad-schema" in sys.argv:

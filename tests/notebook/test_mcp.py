@@ -89,7 +89,9 @@ def test_code_calls_tools_as_functions(fresh: FrontEnd, model: FakeOpenAI) -> No
 
     assert "total 210 Adds two numbers, release 1." in cell.about("stream")[0]
     assert "there is no such table" in cell.text
-    assert "calc_add(a: int, b: int = 1) -> data: Adds two numbers" in str(model.requests[0].body["messages"][0])
+    prompt = str(model.requests[0].body["messages"][0]["content"])
+    assert "calc_add(a: int, b: int = 1) -> data: Adds two numbers" in prompt
+    assert "calc_lie(mood: 'calm' | 'wild' = None) -> data" in prompt
     assert len(model.requests) == 5
     assert "there is no tool 'calc_add' in this cell" in without.text
 

@@ -109,8 +109,10 @@ class McpTools:
         """The functions, for the model."""
         lines = []
         for name, (_, tool) in self._tools.items():
+            properties = tool.definition["parameters"]["properties"]
             parameters = [
-                f"{each}: {kind}" + "".join(f" = {default!r}" for default in more.values())
+                f"{each}: {' | '.join(map(repr, properties[each].get('enum', ()))) or kind}"
+                + "".join(f" = {default!r}" for default in more.values())
                 for each, kind, more in _parameters(tool)
             ]
             returned = "data" if tool.is_structured else "str"
