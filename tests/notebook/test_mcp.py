@@ -42,6 +42,8 @@ def test_a_models_call_is_asked_about_recorded_and_bound_to_the_schema(fresh: Fr
     )
     second = fresh.run("%%autogen --mcp calc --ask-person\nAgain.", "two")
     third = fresh.start("%%autogen --mcp calc --ask-person\nChange.", "three")
+    waits = "The model waits: it calls the tool change of the MCP server calc next"
+    fresh.wait(lambda: waits in third.text, "the panel")
     fresh.click("Allow")
     fresh.wait(lambda: len(model.requests) == 6, "the next call")
     fresh.click("Allow")
@@ -81,7 +83,7 @@ def test_code_calls_tools_as_functions(fresh: FrontEnd, model: FakeOpenAI) -> No
 
     cell = fresh.start("%%autogen --mcp calc --confirm risky\nGo.", "one")
     for tool in ("add", "fail", "picture"):
-        words = f"calls the tool {tool} of"
+        words = f"The running code waits: it calls the tool {tool} of"
         fresh.wait(partial(lambda words: words in cell.text, words), words)
         fresh.click("Allow")
     fresh.finish(cell)
@@ -127,9 +129,12 @@ def test_a_call_shows_its_progress_and_a_stop_cancels_it(fresh: FrontEnd, model:
     fresh.interrupt()
     fresh.finish(cell)
     fresh.wait(lambda: begun.read_text() == "cancelled", "the cancellation")
+    audit = fresh.run("%autogen audit", "audit").text
 
     assert "worked" in cell.text
     assert "of 900" not in cell.text
+    assert "nobody was asked" in audit
+    assert ("the model calls calc_work" in audit) == (by == "model")
 
 
 @pytest.mark.parametrize("tool", ["die", "flood", "hang"])

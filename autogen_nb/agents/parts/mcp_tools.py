@@ -131,7 +131,7 @@ class McpTools:
         """The JSON answer to a call of a function in the agent's kernel."""
         try:
             name, arguments = json.loads(call)
-            result = await self._call(name, arguments, inquirer)
+            result = await self._call(name, dict(arguments), inquirer)
             value = result.text if result.value is None else result.value
             answer = {"value": value, "pictures": [data for _, data in result.pictures]}
         except (AutogenError, ValueError, TypeError) as error:
@@ -165,8 +165,8 @@ class McpTools:
         words = f"calls the tool {tool.name} of the MCP server {server.name}"
         effect = Effect("mcp", f"{server.name} {tool.name} {tool.digest}", words)
         if self._asks and effect not in self._allowed[inquirer]:
-            line = f"{name}({visible(json.dumps(arguments, ensure_ascii=False, default=str))[:_LONGEST_LINE]})"
-            judged = await inquirer.allow(effect, line)
+            shown = ", ".join(f"{each}={value!r}" for each, value in arguments.items())
+            judged = await inquirer.allow(effect, f"{name}({visible(shown)[:_LONGEST_LINE]})")
             if not judged.allowed:
                 raise _Denied(f"the user does not allow it{': ' * bool(judged.reason)}{judged.reason}")
             self._allowed[inquirer].add(effect)
