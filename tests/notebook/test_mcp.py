@@ -34,7 +34,6 @@ def test_servers_are_added_listed_tested_and_removed(fresh: FrontEnd) -> None:
 def test_a_models_call_is_asked_about_recorded_and_bound_to_the_schema(fresh: FrontEnd, model: FakeOpenAI) -> None:
     change = FakeReply(tool_calls=[{"name": "calc_change", "arguments": {}}])
     model.add(CALL, "Three.", CALL, "Again.", change, CALL, "Changed.")
-    fresh.run("%autogen rules clear --yes", "clear")
     fresh.run(ADD, "add")
 
     first = fresh.run_clicking(
@@ -60,8 +59,7 @@ def test_a_models_call_is_asked_about_recorded_and_bound_to_the_schema(fresh: Fr
 
 
 def test_a_denied_call_goes_to_the_model_and_a_stop_ends_the_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(CALL, "I see.", CALL)
-    fresh.run("%autogen rules clear --yes", "clear")
+    model.add(CALL, "I see.", CALL, python(LOOP))
     fresh.run(ADD, "add")
 
     denied = fresh.start("%%autogen --mcp calc --ask-person\nGo.", "one")
@@ -70,10 +68,12 @@ def test_a_denied_call_goes_to_the_model_and_a_stop_ends_the_chat(fresh: FrontEn
     fresh.click("Deny")
     fresh.finish(denied)
     stopped = fresh.run_clicking("%%autogen --mcp calc --ask-person\nGo on.", "two", click=["Stop"])
+    in_code = fresh.run_clicking("%%autogen --mcp calc --confirm risky\nCode.", "three", click=["Stop"])
 
     assert "I see." in denied.text
     assert "the user does not allow it: too slow" in str(model.requests[1].body["messages"][-1])
     assert "Not finished." in stopped.error
+    assert "Not finished." in in_code.error
 
 
 def test_code_calls_tools_as_functions(fresh: FrontEnd, model: FakeOpenAI) -> None:
