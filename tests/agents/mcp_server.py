@@ -31,6 +31,8 @@ async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
     tools += [tool(name) for name in TOOLS if name not in ("add", "lie", "hang", "work")]
     if "--bad-schema" in sys.argv:
         tools.append(tool("broken", properties={"a": {"type": "no such type"}}))
+    if "--endless" in sys.argv:
+        return types.ListToolsResult(tools=[], next_cursor="more")
     return types.ListToolsResult(tools=tools)
 
 

@@ -129,6 +129,11 @@ def test_an_invalid_schema_is_refused() -> None:
         asyncio.run(mcp_server_tools(server("--bad-schema")))
 
 
+def test_an_endless_list_of_tools_is_refused() -> None:
+    with pytest.raises(ExecutionError, match="offers more than 100 tools"):
+        asyncio.run(mcp_server_tools(server("--endless")))
+
+
 def test_tools_of_a_server_start_a_server_for_each_call() -> None:
     async def run() -> None:
         add = (await mcp_server_tools(server()))[0]

@@ -121,13 +121,15 @@ class McpServer:
         """The present tools; raises ExecutionError if one is invalid."""
         tools: list[ServedTool] = []
         cursor = None
-        while True:
+        for _ in range(MOST_TOOLS):
             page = await self._request(methodcaller("list_tools", cursor=cursor), "list its tools")
             tools += map(self._read_tool, page.tools)
-            if len(tools) > MOST_TOOLS:
-                raise self._error(f"offers more than {MOST_TOOLS} tools; use another")
-            if (cursor := page.next_cursor) is None:
-                return tools
+            cursor = page.next_cursor
+            if cursor is None or len(tools) > MOST_TOOLS:
+                break
+        if cursor is not None or len(tools) > MOST_TOOLS:
+            raise self._error(f"offers more than {MOST_TOOLS} tools; use another")
+        return tools
 
     async def call(
         self,
