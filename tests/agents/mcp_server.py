@@ -118,13 +118,17 @@ def child() -> int:
     return subprocess.Popen(["sleep", "600"], start_new_session=True).pid
 
 
+def pid() -> int:
+    return os.getpid()
+
+
 def fail() -> types.CallToolResult:
     return result("there is no such table", is_error=True)
 
 
 TOOLS: dict[str, Any] = {
     each.__name__: each
-    for each in (add, lie, environment, flood, lines, hang, work, die, ask, picture, change, child, fail)
+    for each in (add, lie, environment, flood, lines, hang, work, die, ask, picture, change, child, pid, fail)
 }
 
 

@@ -134,6 +134,15 @@ def test_an_endless_list_of_tools_is_refused() -> None:
         asyncio.run(mcp_server_tools(server("--endless")))
 
 
+def test_simultaneous_calls_start_a_server_once() -> None:
+    async def run(workbench: McpWorkbench) -> None:
+        await called(workbench, "die")
+        pids = await asyncio.gather(*(called(workbench, "pid") for _ in range(3)))
+        assert len(set(pids)) == 1
+
+    held(run)
+
+
 def test_tools_of_a_server_start_a_server_for_each_call() -> None:
     async def run() -> None:
         add = (await mcp_server_tools(server()))[0]

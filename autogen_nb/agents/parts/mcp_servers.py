@@ -113,6 +113,7 @@ class McpServer:
         self._task: asyncio.Task[None] | None = None
         self._connected: asyncio.Future[Client]
         self._stop = asyncio.Event()
+        self._starting = asyncio.Lock()
         self._unregister: Callable[[], None] = lambda: None
         self._received = 0
         self._why = self._last_words = ""
@@ -161,7 +162,8 @@ class McpServer:
             await asyncio.wait([self._task])
 
     async def _request(self, send: Callable[[Client], Awaitable[Any]], what: str, seconds: float | None = None) -> Any:
-        client, seconds = await self._client(), seconds or self._seconds
+        async with self._starting:
+            client, seconds = await self._client(), seconds or self._seconds
         self._received = 0
         try:
             async with asyncio.timeout(seconds):
