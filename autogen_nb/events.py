@@ -218,11 +218,19 @@ class CodeRan:
 
 @dataclass(frozen=True, slots=True)
 class EffectAsked:
-    """May the running code have this effect? `line` is the line of code that waits for the answer; "" if unknown."""
+    """May the running code have this effect, or a model's call if `by_model` is True?
+
+    `line` is the line of code, or the call, that waits for the answer; "" if unknown.
+    """
 
     agent: str
     effect: Effect
     line: str = ""
+    by_model: bool = False
+
+    @property
+    def who(self) -> str:
+        return "the model" if self.by_model else "the running code"
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ _INSTRUCTIONS = (
     "refused with a reason. `undo` takes the last block and its variables back."
 )
 _BY = "the MCP client"
+_BEAT = 5.0
 _NOBODY = (
     "nobody can be asked: the client does not support elicitation. The server's person allows more by saved rules, a "
     "--sandbox, or --confirm never"
@@ -163,12 +164,14 @@ class Tools:
         count = 0
         while True:
             following = asyncio.create_task(call.news.get())
-            await asyncio.wait([call.task, following], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([call.task, following], timeout=_BEAT, return_when=asyncio.FIRST_COMPLETED)
             if not following.done():
                 following.cancel()
-                content, succeeded = await call.task
-                return types.CallToolResult(content=_contents(content), is_error=not succeeded)
-            news = following.result()
+                if call.task.done():
+                    content, succeeded = call.task.result()
+                    return types.CallToolResult(content=_contents(content), is_error=not succeeded)
+            # Many clients give a call up if it is silent for too long.
+            news = following.result() if following.done() else "running"
             if isinstance(news, str):
                 count += 1
                 await ctx.report_progress(count, message=news)

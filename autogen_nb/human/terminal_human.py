@@ -89,7 +89,7 @@ class TerminalHuman:
     def allow(self, question: EffectAsked) -> EffectJudged:
         self._announce()
         line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
-        IOStream.get_default().print(f"\nThe running code {visible(question.effect.words)}{line}")
+        IOStream.get_default().print(f"\n{question.who.capitalize()} {visible(question.effect.words)}{line}")
         try:
             return _read_judgement(proposed_rules((question.effect,)))
         except NobodyThere:

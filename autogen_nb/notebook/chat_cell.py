@@ -154,7 +154,8 @@ class ChatCell:
         chat.tools = chat.executor.kernel_functions = chat.tools or McpTools()
         self._view.set_status(f"starting {', '.join(names)}")
         asks, seconds = self._settings.confirm != "never", self._settings.block_timeout
-        await self._on_engine(chat.tools.open(params, asks=asks, seconds=seconds))
+        report = partial(setattr, self._view, "progress")
+        await self._on_engine(chat.tools.open(params, asks=asks, seconds=seconds, report=report))
 
     def _limit_by_budgets(self, model: Model, chat: NotebookConversation) -> Model:
         limits = [text for text in (self._settings.budget, self._settings.policy_budget) if text]

@@ -25,17 +25,20 @@ async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
     about = f"Adds two numbers, release {VERSION['number']}."
     number = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
     total = {"type": "object", "properties": {"result": {"type": "integer"}}, "required": ["result"]}
-    tools = [tool("add", about, properties=ADD, required=["a"], output_schema=total), tool("lie", output_schema=number)]
-    tools.append(tool("hang", properties={"path": {"type": "string"}}))
-    tools += [tool(name) for name in TOOLS if name not in ("add", "lie", "hang")]
+    tools = [tool("add", about, properties=ADD, required=["a"], output_schema=total)]
+    tools.append(tool("lie", properties={"mood": {"enum": ["calm", "wild"]}}, output_schema=number))
+    tools += [tool(name, properties={"path": {"type": "string"}}) for name in ("hang", "work")]
+    tools += [tool(name) for name in TOOLS if name not in ("add", "lie", "hang", "work")]
     if "--bad-schema" in sys.argv:
         tools.append(tool("broken", properties={"a": {"type": "no such type"}}))
+    if "--endless" in sys.argv:
+        return types.ListToolsResult(tools=[], next_cursor="more")
     return types.ListToolsResult(tools=tools)
 
 
 async def call_tool(ctx: Any, params: Any) -> types.CallToolResult:
     arguments = params.arguments or {}
-    called = TOOLS[params.name](**arguments, **({"ctx": ctx} if params.name == "ask" else {}))
+    called = TOOLS[params.name](**arguments, **({"ctx": ctx} if params.name in ("ask", "work") else {}))
     answer = await called if asyncio.iscoroutine(called) else called
     return answer if isinstance(answer, types.CallToolResult) else result(str(answer))
 
@@ -69,7 +72,22 @@ def lines() -> None:
 async def hang(path: str = os.devnull) -> None:
     with open(path, "w") as file:  # noqa: ASYNC230, PTH123
         file.write("hangs")
-    await asyncio.sleep(600)
+    try:
+        await asyncio.sleep(600)
+    except asyncio.CancelledError:
+        with open(path, "w") as file:  # noqa: ASYNC230, PTH123
+            file.write("cancelled")
+        raise
+
+
+async def work(ctx: Any, path: str) -> str:
+    """Works until there is a file."""
+    step = 0
+    while not os.path.exists(path):  # noqa: ASYNC240, PTH110
+        step += 1
+        await ctx.session.report_progress(step, 900, "reading\nfiles")
+        await asyncio.sleep(0.05)
+    return "worked"
 
 
 def die() -> None:
@@ -100,12 +118,17 @@ def child() -> int:
     return subprocess.Popen(["sleep", "600"], start_new_session=True).pid
 
 
+def pid() -> int:
+    return os.getpid()
+
+
 def fail() -> types.CallToolResult:
     return result("there is no such table", is_error=True)
 
 
 TOOLS: dict[str, Any] = {
-    each.__name__: each for each in (add, lie, environment, flood, lines, hang, die, ask, picture, change, child, fail)
+    each.__name__: each
+    for each in (add, lie, environment, flood, lines, hang, work, die, ask, picture, change, child, pid, fail)
 }
 
 

@@ -129,6 +129,20 @@ def test_an_invalid_schema_is_refused() -> None:
         asyncio.run(mcp_server_tools(server("--bad-schema")))
 
 
+def test_an_endless_list_of_tools_is_refused() -> None:
+    with pytest.raises(ExecutionError, match="offers more than 100 tools"):
+        asyncio.run(mcp_server_tools(server("--endless")))
+
+
+def test_simultaneous_calls_start_a_server_once() -> None:
+    async def run(workbench: McpWorkbench) -> None:
+        await called(workbench, "die")
+        pids = await asyncio.gather(*(called(workbench, "pid") for _ in range(3)))
+        assert len(set(pids)) == 1
+
+    held(run)
+
+
 def test_tools_of_a_server_start_a_server_for_each_call() -> None:
     async def run() -> None:
         add = (await mcp_server_tools(server()))[0]
@@ -138,17 +152,20 @@ def test_tools_of_a_server_start_a_server_for_each_call() -> None:
     asyncio.run(run())
 
 
-def test_nothing_is_left_running_after_a_workbench_or_a_cancelled_call(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["task", "token"])
+def test_nothing_is_left_running_after_a_workbench_or_a_cancelled_call(tmp_path: Path, by: str) -> None:
     pids: list[int] = []
     begun = tmp_path / "begun"
 
     async def run(workbench: McpWorkbench) -> None:
         pids.append(int(await called(workbench, "child")))
-        call = asyncio.create_task(workbench.call_tool("hang", {"path": str(begun)}))
+        token = CancellationToken()
+        call = asyncio.create_task(workbench.call_tool("hang", {"path": str(begun)}, token))
         assert await asyncio.to_thread(waited, begun.exists)
-        call.cancel()
+        (call if by == "task" else token).cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
+        assert await asyncio.to_thread(waited, lambda: begun.read_text() == "cancelled")
 
     held(run)
     assert gone(pids)

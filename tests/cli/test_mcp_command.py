@@ -164,6 +164,25 @@ def test_a_cancelled_call_interrupts_the_code_and_keeps_the_variables(tmp_path: 
     held(work)
 
 
+def test_silent_code_has_progress(tmp_path: Path) -> None:
+    go, messages = tmp_path / "go", list[str | None]()
+
+    async def work() -> None:
+        async with connected(tmp_path) as client:
+
+            async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+                del progress, total
+                messages.append(message)
+                go.touch()
+
+            code = "import os\nwhile not os.path.exists('go'):\n    pass\nprint('gone on')"
+            result = await client.call_tool("run", {"code": code}, progress_callback=on_progress)
+            assert "gone on" in str(result.content)
+
+    held(work)
+    assert messages[0] == "running"
+
+
 def test_http_needs_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTOGEN_NB_MCP_TOKEN", "secret")
 

@@ -72,13 +72,14 @@ CODE: dict[EffectKind, tuple[str, str]] = {
     "process": ("import os\nos.system('git status')", "git status"),
     "install": ("%pip install polars", "polars"),
     "environment": ("import os\nos.environ['LANG']", "LANG"),
+    # Code is asked about when it calls the tool, not before it runs.
+    "mcp": ("calc_add(2)", "calc add 856eff034224"),
     "unknown": ("exec(input())", ""),
 }
 """Of each class that is asked about: code that does it, and the target that the guard names."""
 
 
-# No code that is read says which tool it calls.
-@pytest.mark.parametrize("kind", [kind for kind in RULE_KINDS if kind != "mcp"])
+@pytest.mark.parametrize("kind", RULE_KINDS)
 @pytest.mark.parametrize("confirm", CONFIRMS)
 def test_each_rule_that_is_offered_holds(tmp_path: Path, confirm: Confirm, kind: EffectKind) -> None:
     code, target = CODE[kind]
@@ -98,7 +99,7 @@ def test_each_rule_that_is_offered_holds(tmp_path: Path, confirm: Confirm, kind:
             _put(accepts, file, question)
             assert _put(Attentive(), file, question).by == f"your rule: {text}"
         if isinstance(seen, ApprovalAsked):
-            assert bool(offered) == (confirm == "risky" and kind != "unknown")
+            assert bool(offered) == (confirm == "risky" and kind not in ("unknown", "mcp"))
 
 
 SKIP, RUN = ApprovalGiven("skip"), ApprovalGiven("run")

@@ -1,6 +1,7 @@
 """A notebook with a scripted model for the tests of the magics; the kernel is started once for a module."""
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -117,6 +118,8 @@ def fresh(kernels: Kernels, model: FakeOpenAI, request: pytest.FixtureRequest) -
 
 def _opened(kernels: Kernels, clicks: Clicks, model: FakeOpenAI, request: pytest.FixtureRequest) -> FrontEnd:
     front = kernels.ready(clicks)
+    # No test finds the rules, the servers or the model that another one has saved.
+    shutil.rmtree(front.cwd / ".config" / "autogen_nb", ignore_errors=True)
     if clicks in kernels.used:
         loaded = front.run(_RELOAD, "load")
         assert loaded.status == "ok", loaded.error

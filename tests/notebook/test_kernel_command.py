@@ -76,8 +76,8 @@ def test_help_explains_all_commands_and_each(fresh: FrontEnd) -> None:
     )
 
     assert len(every.splitlines()) <= 40
-    assert "sessions      stored chats: list, show" in every
-    assert "%autogen undo          takes back cells of a chat" in every
+    assert "%autogen undo              takes back cells of a chat" in every
+    assert "%autogen mcp               lists your MCP servers; also add, remove, test" in every
     assert "--from CELL" in help_of_undo
     assert undo_help == help_of_undo
 

@@ -1,5 +1,6 @@
 """The tools of MCP servers in a cell."""
 
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,6 @@ def test_servers_are_added_listed_tested_and_removed(fresh: FrontEnd) -> None:
 def test_a_models_call_is_asked_about_recorded_and_bound_to_the_schema(fresh: FrontEnd, model: FakeOpenAI) -> None:
     change = FakeReply(tool_calls=[{"name": "calc_change", "arguments": {}}])
     model.add(CALL, "Three.", CALL, "Again.", change, CALL, "Changed.")
-    fresh.run("%autogen rules clear --yes", "clear")
     fresh.run(ADD, "add")
 
     first = fresh.run_clicking(
@@ -41,6 +41,8 @@ def test_a_models_call_is_asked_about_recorded_and_bound_to_the_schema(fresh: Fr
     )
     second = fresh.run("%%autogen --mcp calc --ask-person\nAgain.", "two")
     third = fresh.start("%%autogen --mcp calc --ask-person\nChange.", "three")
+    waits = "The model waits: it calls the tool change of the MCP server calc next"
+    fresh.wait(lambda: waits in third.text, "the panel")
     fresh.click("Allow")
     fresh.wait(lambda: len(model.requests) == 6, "the next call")
     fresh.click("Allow")
@@ -57,8 +59,7 @@ def test_a_models_call_is_asked_about_recorded_and_bound_to_the_schema(fresh: Fr
 
 
 def test_a_denied_call_goes_to_the_model_and_a_stop_ends_the_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(CALL, "I see.", CALL)
-    fresh.run("%autogen rules clear --yes", "clear")
+    model.add(CALL, "I see.", CALL, python(LOOP))
     fresh.run(ADD, "add")
 
     denied = fresh.start("%%autogen --mcp calc --ask-person\nGo.", "one")
@@ -67,10 +68,12 @@ def test_a_denied_call_goes_to_the_model_and_a_stop_ends_the_chat(fresh: FrontEn
     fresh.click("Deny")
     fresh.finish(denied)
     stopped = fresh.run_clicking("%%autogen --mcp calc --ask-person\nGo on.", "two", click=["Stop"])
+    in_code = fresh.run_clicking("%%autogen --mcp calc --confirm risky\nCode.", "three", click=["Stop"])
 
     assert "I see." in denied.text
     assert "the user does not allow it: too slow" in str(model.requests[1].body["messages"][-1])
     assert "Not finished." in stopped.error
+    assert "Not finished." in in_code.error
 
 
 def test_code_calls_tools_as_functions(fresh: FrontEnd, model: FakeOpenAI) -> None:
@@ -80,7 +83,7 @@ def test_code_calls_tools_as_functions(fresh: FrontEnd, model: FakeOpenAI) -> No
 
     cell = fresh.start("%%autogen --mcp calc --confirm risky\nGo.", "one")
     for tool in ("add", "fail", "picture"):
-        words = f"calls the tool {tool} of"
+        words = f"The running code waits: it calls the tool {tool} of"
         fresh.wait(partial(lambda words: words in cell.text, words), words)
         fresh.click("Allow")
     fresh.finish(cell)
@@ -88,7 +91,9 @@ def test_code_calls_tools_as_functions(fresh: FrontEnd, model: FakeOpenAI) -> No
 
     assert "total 210 Adds two numbers, release 1." in cell.about("stream")[0]
     assert "there is no such table" in cell.text
-    assert "calc_add(a: int, b: int = 1) -> data: Adds two numbers" in str(model.requests[0].body["messages"][0])
+    prompt = str(model.requests[0].body["messages"][0]["content"])
+    assert "calc_add(a: int, b: int = 1) -> data: Adds two numbers" in prompt
+    assert "calc_lie(mood: 'calm' | 'wild' = None) -> data" in prompt
     assert len(model.requests) == 5
     assert "there is no tool 'calc_add' in this cell" in without.text
 
@@ -107,6 +112,29 @@ def test_stop_and_the_end_of_the_chat_leave_nothing_running(fresh: FrontEnd, mod
 
     assert "Stopped." in cell.error
     assert gone([int(child.about("stream")[0].split()[1])])
+
+
+@pytest.mark.parametrize("by", ["model", "code"])
+def test_a_call_shows_its_progress_and_a_stop_cancels_it(fresh: FrontEnd, model: FakeOpenAI, by: str) -> None:
+    ready, begun = fresh.cwd / f"{by}-ready", fresh.cwd / f"{by}-begun"
+    for tool, path in (("calc_work", str(ready)), ("calc_hang", str(begun))):
+        call = FakeReply(tool_calls=[{"name": tool, "arguments": {"path": path}}])
+        model.add(call if by == "model" else python(f"print({tool}({path!r}))"))
+    fresh.run(ADD, "add")
+
+    cell = fresh.start("%%autogen --mcp calc --ask-person --confirm never\nGo.", "one")
+    fresh.wait(lambda: bool(re.search(r"calc: \d+ of 900 reading files", cell.text)), "the progress")
+    ready.touch()
+    fresh.wait(begun.exists, "the next call")
+    fresh.interrupt()
+    fresh.finish(cell)
+    fresh.wait(lambda: begun.read_text() == "cancelled", "the cancellation")
+    audit = fresh.run("%autogen audit", "audit").text
+
+    assert "worked" in cell.text
+    assert "of 900" not in cell.text
+    assert "nobody was asked" in audit
+    assert ("the model calls calc_work" in audit) == (by == "model")
 
 
 @pytest.mark.parametrize("tool", ["die", "flood", "hang"])

@@ -268,7 +268,7 @@ def _returned(
     if any(isinstance(outcome[1], tool_use.AskingCall) for outcome in outcomes):
 
         async def run(emit: Callable[[Any], None]) -> events.Answer:
-            questions = code_execution.Questions(agent, emit)
+            questions = code_execution.Questions(agent, emit, by_model=True)
             run_outcomes = [
                 await each[1].run(questions) if isinstance(each[1], tool_use.AskingCall) else each for each in outcomes
             ]

@@ -87,8 +87,9 @@ async def run_to_end(executor: Executor, blocks: Sequence[CodeBlock], add: Calla
 class Questions:
     """Emits the questions of running code, and records them with their answers."""
 
-    def __init__(self, agent: str, emit: Callable[[Inquiry], None]) -> None:
+    def __init__(self, agent: str, emit: Callable[[Inquiry], None], *, by_model: bool = False) -> None:
         self._agent = agent
+        self._by_model = by_model
         self._emit = emit
         self._loop = asyncio.get_running_loop()
         self.batch: deque[Inquiry] | None = None
@@ -102,7 +103,7 @@ class Questions:
         return tuple(self._log)
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
-        answer = await self._ask(EffectAsked(self._agent, effect, line))
+        answer = await self._ask(EffectAsked(self._agent, effect, line, self._by_model))
         assert isinstance(answer, EffectJudged)
         return answer
 

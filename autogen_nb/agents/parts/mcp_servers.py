@@ -113,6 +113,7 @@ class McpServer:
         self._task: asyncio.Task[None] | None = None
         self._connected: asyncio.Future[Client]
         self._stop = asyncio.Event()
+        self._starting = asyncio.Lock()
         self._unregister: Callable[[], None] = lambda: None
         self._received = 0
         self._why = self._last_words = ""
@@ -121,17 +122,30 @@ class McpServer:
         """The present tools; raises ExecutionError if one is invalid."""
         tools: list[ServedTool] = []
         cursor = None
-        while True:
+        for _ in range(MOST_TOOLS):
             page = await self._request(methodcaller("list_tools", cursor=cursor), "list its tools")
             tools += map(self._read_tool, page.tools)
-            if len(tools) > MOST_TOOLS:
-                raise self._error(f"offers more than {MOST_TOOLS} tools; use another")
-            if (cursor := page.next_cursor) is None:
-                return tools
+            cursor = page.next_cursor
+            if cursor is None or len(tools) > MOST_TOOLS:
+                break
+        if cursor is not None or len(tools) > MOST_TOOLS:
+            raise self._error(f"offers more than {MOST_TOOLS} tools; use another")
+        return tools
 
-    async def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> ServedResult:
-        """The result of a call; cancelling it tells the server."""
-        send = methodcaller("call_tool", name, dict(arguments))
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        seconds: float | None = None,
+        report: Callable[[str], object] = lambda _: None,
+    ) -> ServedResult:
+        """The result of a call; cancelling it tells the server. `report` gets the progress in words."""
+
+        async def on_progress(done: float, total: float | None, message: str | None) -> None:
+            words = f"{self.name}: {done:g}{f' of {total:g}' if total else ''} {visible(message or '')}"
+            report(" ".join(words.split())[:_WORDS])
+
+        send = methodcaller("call_tool", name, dict(arguments), progress_callback=on_progress)
         result = await self._request(send, f"answer the call of {name}", seconds)
         pictures = [part for part in result.content if isinstance(part, mcp_types.ImageContent)]
         text = "\n".join(_text(part) for part in result.content if part not in pictures)
@@ -148,7 +162,8 @@ class McpServer:
             await asyncio.wait([self._task])
 
     async def _request(self, send: Callable[[Client], Awaitable[Any]], what: str, seconds: float | None = None) -> Any:
-        client, seconds = await self._client(), seconds or self._seconds
+        async with self._starting:
+            client, seconds = await self._client(), seconds or self._seconds
         self._received = 0
         try:
             async with asyncio.timeout(seconds):
@@ -328,7 +343,8 @@ class _Bounded(httpx2.AsyncByteStream):
 def _text(part: Any) -> str:
     """A part of a result as text; links and sounds are named, not read."""
     text = getattr(part, "text", None) or getattr(getattr(part, "resource", None), "text", None)
-    return visible(text) if text else f"[{part.type} {getattr(part, 'uri', '')}".rstrip() + "]"
+    uri = getattr(getattr(part, "resource", part), "uri", "")
+    return visible(text) if text else visible(f"[{part.type} {uri}".rstrip() + "]")
 
 
 def _line(error: BaseException) -> str:

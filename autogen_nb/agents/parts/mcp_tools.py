@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -71,12 +71,15 @@ class McpTools:
         self._servers: dict[str, McpServer] = {}
         self._tools: dict[str, tuple[McpServer, ServedTool]] = {}
         self._asks, self._seconds = True, 0.0
+        self._report: Callable[[str], object] = str
         # The effects that the person has allowed, by what asks: for one block, or for the calls of one message.
         self._allowed: WeakKeyDictionary[Inquirer, set[Effect]] = WeakKeyDictionary()
 
-    async def open(self, servers: Mapping[str, ServerParams], *, asks: bool, seconds: float) -> None:
-        """Starts these servers, if they do not run, ends others, and lists the tools."""
-        self._asks, self._seconds = asks, seconds
+    async def open(
+        self, servers: Mapping[str, ServerParams], *, asks: bool, seconds: float, report: Callable[[str], object]
+    ) -> None:
+        """Starts these servers, if they do not run, ends others, and lists the tools. `report` gets the progress."""
+        self._asks, self._seconds, self._report = asks, seconds, report
         for name in [name for name, server in self._servers.items() if servers.get(name) != server.params]:
             await self._servers.pop(name).stop()
         self._servers |= {name: McpServer(servers[name], name) for name in servers.keys() - self._servers.keys()}
@@ -106,8 +109,10 @@ class McpTools:
         """The functions, for the model."""
         lines = []
         for name, (_, tool) in self._tools.items():
+            properties = tool.definition["parameters"]["properties"]
             parameters = [
-                f"{each}: {kind}" + "".join(f" = {default!r}" for default in more.values())
+                f"{each}: {' | '.join(map(repr, properties[each].get('enum', ()))) or kind}"
+                + "".join(f" = {default!r}" for default in more.values())
                 for each, kind, more in _parameters(tool)
             ]
             returned = "data" if tool.is_structured else "str"
@@ -126,7 +131,7 @@ class McpTools:
         """The JSON answer to a call of a function in the agent's kernel."""
         try:
             name, arguments = json.loads(call)
-            result = await self._call(name, arguments, inquirer)
+            result = await self._call(name, dict(arguments), inquirer)
             value = result.text if result.value is None else result.value
             answer = {"value": value, "pictures": [data for _, data in result.pictures]}
         except (AutogenError, ValueError, TypeError) as error:
@@ -160,12 +165,15 @@ class McpTools:
         words = f"calls the tool {tool.name} of the MCP server {server.name}"
         effect = Effect("mcp", f"{server.name} {tool.name} {tool.digest}", words)
         if self._asks and effect not in self._allowed[inquirer]:
-            line = f"{name}({visible(json.dumps(arguments, ensure_ascii=False, default=str))[:_LONGEST_LINE]})"
-            judged = await inquirer.allow(effect, line)
+            shown = ", ".join(f"{each}={value!r}" for each, value in arguments.items())
+            judged = await inquirer.allow(effect, f"{name}({visible(shown)[:_LONGEST_LINE]})")
             if not judged.allowed:
                 raise _Denied(f"the user does not allow it{': ' * bool(judged.reason)}{judged.reason}")
             self._allowed[inquirer].add(effect)
-        result = await server.call(tool.name, arguments, self._seconds)
+        try:
+            result = await server.call(tool.name, arguments, self._seconds, self._report)
+        finally:
+            self._report("")
         if result.is_error:
             raise ExecutionError(result.text or "the tool failed without a message")
         return result if tool.is_structured else replace(result, value=None)

@@ -1,7 +1,10 @@
 """The tools of an MCP server, for AgentChat's agents."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from pydantic import RootModel
 
 from autogen_nb.agents.parts.mcp_servers import McpServer, ServedResult, ServerParams
 from autogen_nb.agents.teams.function_tool import BaseTool
@@ -40,9 +43,12 @@ class McpWorkbench(Workbench):
         self, name: str, arguments: Mapping[str, Any] | None = None, cancellation_token: Any = None, call_id: Any = None
     ) -> ToolResult:
         """The result of a call; what goes wrong is a result with ``is_error``."""
-        del cancellation_token, call_id
+        del call_id
+        call = asyncio.ensure_future(result(self._server.call(name, arguments or {}), waits="async"))
+        if cancellation_token is not None:
+            cancellation_token.link_future(call)
         try:
-            served = await result(self._server.call(name, arguments or {}), waits="async")
+            served = await call
         except ExecutionError as error:
             served = ServedResult(str(error), is_error=True)
         text = [TextResultContent(content=shorten(served.text, MODEL_LIMIT))] if served.text else []
@@ -58,23 +64,19 @@ class McpWorkbench(Workbench):
         await result(self._server.stop(), waits="async")
 
 
-class _McpTool(BaseTool[Mapping[str, Any], str]):
+class _McpTool(BaseTool[RootModel[dict[str, Any]], str]):
     def __init__(self, params: ServerParams, definition: Mapping[str, Any]) -> None:
-        super().__init__(None, None, definition["name"], definition["description"])
+        super().__init__(RootModel[dict[str, Any]], str, definition["name"], definition["description"])
         self._params, self._definition = params, definition
 
     @property
     def schema(self) -> Mapping[str, Any]:
         return self._definition
 
-    async def run(self, args: Mapping[str, Any], cancellation_token: Any) -> str:
+    async def run(self, args: RootModel[dict[str, Any]], cancellation_token: Any) -> str:
         del cancellation_token
         async with McpWorkbench(self._params) as workbench:
-            return await call_workbench(workbench, self.name, **args)
-
-    async def run_json(self, args: Mapping[str, Any], cancellation_token: Any, call_id: str | None = None) -> str:
-        del call_id
-        return await self.run(args, cancellation_token)
+            return await call_workbench(workbench, self.name, **args.root)
 
 
 async def mcp_server_tools(server_params: ServerParams) -> list[BaseTool[Any, Any]]:

@@ -13,6 +13,8 @@ from autogen_nb.events import (
     CodeInputGiven,
     CodeRan,
     EffectAsked,
+    FunctionsAsked,
+    FunctionsReturned,
     HumanInputAsked,
     HumanInputGiven,
     ModelAsked,
@@ -24,7 +26,7 @@ from autogen_nb.events import (
     SummaryAsked,
     SummaryGiven,
 )
-from autogen_nb.messages import CodeBlock
+from autogen_nb.messages import CodeBlock, FunctionCall
 from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, argument, command
 from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
 
@@ -83,10 +85,11 @@ def requests_table(log: Iterable[Recorded], chat: str) -> Content:
     )
 
 
-def decisions(log: Iterable[Recorded]) -> list[Decision]:
+def decisions(log: Iterable[Recorded]) -> list[Decision]:  # noqa: C901  # one case for each event
     """The questions that a person was asked and the code that ran, in order, including nested chats."""
     rows: list[Decision] = []
     running: list[list[Decision]] = []
+    called: list[list[Decision]] = []
     password = False
     for event in _flat(log):
         match event:
@@ -105,6 +108,12 @@ def decisions(log: Iterable[Recorded]) -> list[Decision]:
             case CodeRan() if running:
                 for row, result in zip(running[-1], _results(event, len(running.pop())), strict=True):
                     row.result = result
+            case FunctionsAsked(agent=agent, calls=calls):
+                called.append([_call_row(agent, call) for call in calls])
+            case FunctionsReturned() if called:
+                for index, row in enumerate(called.pop()):
+                    row.result = "failed" if event.has_failed(index) else "returned"
+                    rows += [] if event.asked else [row]
             case _:
                 pass
     return rows
@@ -116,9 +125,10 @@ def _question(event: ApprovalAsked | EffectAsked | CodeInputAsked | HumanInputAs
             number = f", block {event.index + 1} of {event.total}" if event.total > 1 else ""
             reasons = "; ".join(event.reasons)
             return Decision(event.agent, f"{block.language} code{number}", reasons, code=block.code)
-        case EffectAsked(effect=effect):
+        case EffectAsked(effect=effect, line=line):
             what = effect.words or f"{effect.kind} {effect.target}".strip()
-            return Decision(event.agent, f"the code {what}", event.line and f"at the line {event.line.strip()}")
+            who, where = ("model", "with the call") if event.by_model else ("code", "at the line")
+            return Decision(event.agent, f"the {who} {what}", line and f"{where} {line.strip()}")
         case CodeInputAsked():
             return Decision(event.agent, _with_note("input of running code", event.prompt))
         case HumanInputAsked():
@@ -139,6 +149,11 @@ def _code_row(rows: list[Decision], event: CodeAsked, block: CodeBlock) -> Decis
         rows.append(row)
     row.result = ""
     return row
+
+
+def _call_row(agent: str, call: FunctionCall) -> Decision:
+    arguments = f"with {visible(call.arguments)}"
+    return Decision(agent, f"the model calls {visible(call.name)}", arguments, "nobody was asked", "the policy")
 
 
 def _approval(event: ApprovalGiven, *, edited: bool) -> str:

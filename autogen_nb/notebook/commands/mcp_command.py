@@ -10,7 +10,6 @@ from autogen_nb.notebook.commands.command import CommandContext, argument, comma
 from autogen_nb.notebook.rendering.chat_html import note_display, table
 
 _SERVER = argument("server", metavar="NAME", completes="MCP servers")
-_OUTSIDE = "Its programs run on this machine, outside of any sandbox"
 
 
 @command("lists your MCP servers", name="mcp list")
@@ -36,8 +35,10 @@ async def add_server(context: CommandContext, words: Sequence[str], file: str | 
     else:
         raise ConfigError("%autogen mcp add takes a name and a command or URL, or --from and a file")
     server_list.save({**server_list.saved(), **new})
+    is_program = any("command" in server for server in new.values())
+    outside = " Its programs run on this machine, outside of any sandbox." * is_program
     added = "; ".join(f"{name} ({_what(server)})" for name, server in new.items())
-    context.say(f"Added: {added}. {_OUTSIDE}; `%%autogen --mcp NAME` uses one, and each call is asked about.")
+    context.say(f"Added: {added}. `%%autogen --mcp NAME` uses one, and each call is asked about.{outside}")
 
 
 @command("removes an MCP server", _SERVER, name="mcp remove")

@@ -28,12 +28,6 @@ COMMANDS = {
 }
 _DEFAULTS = {"kernel": "status", "mcp": "list", "rules": "list", "sessions": "list"}
 """The second words of commands whose first word is enough."""
-_GROUPS = {
-    "kernel": "the agents' kernels",
-    "mcp": "your MCP servers",
-    "rules": "what runs without a question",
-    "sessions": "stored chats",
-}
 
 
 async def run_line(context: CommandContext, line: str) -> None:
@@ -77,11 +71,14 @@ def verbs_of(first: str) -> list[str]:
 
 
 def _overview() -> str:
-    commands = [each for each in COMMANDS.values() if each.name.split()[0] not in _GROUPS]
-    width = max(len(each.name) for each in commands) + 2
+    width = max(map(len, COMMANDS)) + 2
+    lists = {name: verbs_of(name) for name, verb in _DEFAULTS.items() if verb == "list"}
     rows = [
-        *_rows(commands),
-        *(f"%autogen {first.ljust(width)}{what}: {', '.join(verbs_of(first))}" for first, what in _GROUPS.items()),
+        *_rows([each for name, each in COMMANDS.items() if name.split()[0] not in lists]),
+        *(
+            f"%autogen {name.ljust(width)}{COMMANDS[f'{name} list'].help}; also {', '.join(verbs[1:])}"
+            for name, verbs in lists.items()
+        ),
         "",
         f"%autogen help {'NAME'.ljust(width - 5)}explains the arguments of a command",
         f"%%autogen?{' ' * (width - 1)}explains the options of a cell",

@@ -220,7 +220,7 @@ class FootedView:
         self.asks = False
         self._copies: list[tuple[Slot, Slot, Slot]] = []
         self.page_loaded = False
-        self._status = self._wait_reason = ""
+        self._status = self._wait_reason = self.progress = ""
         self._status_since = clock()
         self._status_shown = 0.0
 
@@ -246,7 +246,7 @@ class FootedView:
             return
         self._status_shown = now
         notice = "runs without asking until this cell ends" if self.runs_all() else ""
-        remarks = (self._comes_back, notice, self._remark, self.spent())
+        remarks = (self.progress, self._comes_back, notice, self._remark, self.spent())
         seconds = now - self._status_since
         if seconds < 0:
             text = status.countdown(self._wait_reason, -seconds, *remarks)

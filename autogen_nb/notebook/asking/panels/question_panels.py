@@ -266,9 +266,12 @@ class MessageOrCodePanel(ApprovalPanel):
 class EffectPanel(DecisionPanel):
     def __init__(self, question: EffectAsked) -> None:
         self.questions = (question,)
-        text = f"The running code waits: it {in_words.about(question.effect)} next. Allow it?"
+        text = f"{question.who.capitalize()} waits: it {in_words.about(question.effect)} next. Allow it?"
         code = CodeBlock("python", question.line.strip())
-        code_html = chat_html.code(code, label="at this line") if question.line else ""
+        label = "at this line"
+        if question.effect.kind == "mcp":
+            label = f"this call, and others of the tool in this {'message' if question.by_model else 'block'}"
+        code_html = chat_html.code(code, label=label) if question.line else ""
         super().__init__(text, code_html, (question.effect,), dangerous=question.effect.dangerous)
 
     def _choices(self) -> widgets.Button:
