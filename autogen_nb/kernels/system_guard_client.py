@@ -59,7 +59,7 @@ _FILE_TYPES = {*mimetypes.types_map, ".parquet", ".pkl", ".npy", ".sqlite", ".db
 }
 
 
-def config(folders: Sequence[Path], cwd: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+def config(folders: Sequence[Path], cwd: Path, environ: Mapping[str, str], *, has_root: bool = False) -> dict[str, Any]:
     """The first message to the supervisor: the wall's rules, and what the door lets through without a question.
 
     Parameters
@@ -70,6 +70,8 @@ def config(folders: Sequence[Path], cwd: Path, environ: Mapping[str, str]) -> di
         The working directory; programs in it can run, and read nothing by that.
     environ
         The kernel's environment variables.
+    has_root
+        True for a sandbox, in which paths and process ids are others.
     """
     full = [each for folder in folders for each in _spellings(str(folder))]
     read = list(dict.fromkeys(each for path in _readable(cwd, environ) for each in _spellings(path)))
@@ -80,6 +82,7 @@ def config(folders: Sequence[Path], cwd: Path, environ: Mapping[str, str]) -> di
         "read": read,
         "full": full,
         "python": sys.executable,
+        "has_root": has_root,
     }
 
 
@@ -134,8 +137,9 @@ class SystemGuardClient:
         self._code, self._judge = code, judge
         self._judged.clear()
         scope = [] if self._guarded is None else self._scope_fields(self._guarded)
-        mode = "block" if self._guarded else "ours" if permissions == "ours" else "everything"
-        self._send("begin", [mode, scope])
+        # Our own code needs no more than what is free, and threads of the agent's may run beside it.
+        if permissions != "ours":
+            self._send("begin", ["block" if self._guarded else "everything", scope])
 
     def end(self) -> None:
         self._send("end", None)
@@ -143,6 +147,10 @@ class SystemGuardClient:
         for task in self._open.values():
             task.cancel()
         self._open.clear()
+
+    def interrupt(self) -> None:
+        """Ends the waiting of calls whose process has got a signal."""
+        self._send("interrupt", None)
 
     def close(self) -> None:
         self._loop.remove_reader(self._socket)
@@ -226,7 +234,7 @@ class SystemGuardClient:
                 program, *words = target.split("\0")
                 action_kind, action_target, description = action_of_start(command_of(words or [program]))
                 return Effect(action_kind, action_target, visible(description))
-            case "kill":
+            case "signal":
                 return Effect("process", f"kill {target}", f"ends process {target}")
             case "connect":
                 return Effect("network", target, f"connects to the socket {shown}")

@@ -13,6 +13,7 @@ from autogen_nb.kernels.system_guard.confine import why_impossible
 from autogen_nb.outputs import Stream
 from tests.corpus import sections
 from tests.kernels.guarded import ALLOWED, GuardedKernel, errors, guarded_kernel
+from tests.kernels.looping import bubblewrap
 from tests.kernels.test_guard_effects import PROGRAMS, USED
 
 psutil = pytest.importorskip("psutil")
@@ -279,6 +280,25 @@ on.clear(); thread.join(); print(read)
     ran = kernel.run(code)
 
     assert (errors(ran), ran.stdout) == ([], "{b'ours'}\n")
+
+
+@pytest.mark.places
+def test_sandbox_is_guarded_as_well(tmp_path: Path) -> None:
+    with guarded_kernel(tmp_path, system_guard=True, checkpoints=True, provisioner=bubblewrap()) as own:
+        (own.folder / "data.csv").write_text("a,b\n1,2\n")
+        own.run("kept = 5")
+        own.run("import os; os._exit(3)")
+        allowed = own.run("open('new', 'w').write(str(kept)); print(open('new').read())", answer=ALLOWED)
+        stopped = own.run("open('x', 'w')", answer=EffectJudged(allowed=False, stop=True))
+        kinds = {head: head.partition(" | ")[2].split()[0] for head in NATIVE if "/" not in head}
+        asked = {head: own.kinds(NATIVE[head], Effect("process")) for head in kinds if kinds[head] != "process"}
+        harmless = own.kinds("import pandas as pd; pd.read_csv('data.csv').to_csv('autogen_files/chat/out.csv')")
+
+    assert {head: found[:1] for head, found in asked.items()} == {head: [kinds[head]] for head in asked}
+    assert harmless == []
+    assert sorted(path.name for path in own.folder.iterdir()) == ["autogen_files", "data.csv", "new"]
+    assert allowed.stdout == "5\n"
+    assert stopped.finished.exit_code == 130
 
 
 @pytest.mark.slow

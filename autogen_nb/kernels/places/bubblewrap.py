@@ -10,6 +10,7 @@
 import os
 import shutil
 import site
+import socket
 import stat
 import subprocess
 import sys
@@ -24,13 +25,14 @@ from autogen_nb.kernels.places.local import (
     KERNEL_SCRIPT,
     LocalProvisioner,
     folder_for_sockets,
+    guard_config,
     kernel_environ,
     manager_for,
     start_kernel,
 )
 from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec
 from autogen_nb.kernels.places.writable import Writable
-from autogen_nb.kernels.processes.lifeline import SUPERVISOR, with_inner_supervisor
+from autogen_nb.kernels.processes.lifeline import SUPERVISOR, SYSTEM_GUARD, with_inner_supervisor
 
 _HOMES = ("/home", "/root")
 _TMPFS = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - the sandbox gets private ones
@@ -55,9 +57,14 @@ class BubblewrapProvisioner(LocalProvisioner):
         spec = manager.kernel_spec
         # SIGINT would end bwrap, so interrupts are messages.
         spec.interrupt_mode = "message"
-        argv = with_inner_supervisor(spec.argv, launch_spec.limits, launch_spec.supervisor_socket)
+        environ = kernel_environ(launch_spec)
+        guard = guard_config(launch_spec, environ, has_root=True)
+        # The supervisor in the sandbox confines the kernel, and the one outside answers its calls.
+        ends = () if guard is None else socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        inner = f",{ends[1].fileno()}" if ends else ""
+        argv = with_inner_supervisor(spec.argv, launch_spec.limits, launch_spec.supervisor_socket, guard=inner)
         spec.argv = self.wrapped(argv, launch_spec.cwd, launch_spec)
-        return await start_kernel(manager, launch_spec, kernel_environ(launch_spec))
+        return await start_kernel(manager, launch_spec, environ, guard=guard, ends=ends)
 
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> list[str]:
         cwd = cwd.resolve()
@@ -103,7 +110,7 @@ class BubblewrapProvisioner(LocalProvisioner):
 
     def _visible_paths(self) -> Iterator[Path]:
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages())
-        needed = [Path(sys.executable), *map(Path, prefixes), KERNEL_SCRIPT, SUPERVISOR]
+        needed = [Path(sys.executable), *map(Path, prefixes), KERNEL_SCRIPT, SUPERVISOR, SYSTEM_GUARD]
         if self._net:
             # This file is often a link into /run, which is empty in the sandbox.
             needed.append(Path("/etc/resolv.conf"))

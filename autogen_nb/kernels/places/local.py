@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -65,16 +66,10 @@ class LocalProvisioner(Provisioner):
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager, environ = manager_for(launch_spec), kernel_environ(launch_spec)
-        guard = None
-        if launch_spec.system_guard:
-            from autogen_nb.kernels.system_guard.confine import why_impossible
-            from autogen_nb.kernels.system_guard_client import config
-
-            if reason := why_impossible():
-                raise ExecutionError(f"{reason}, so the guard cannot work at the system call: {_WITHOUT}")
-            folders = (launch_spec.folder, launch_spec.outbox, *launch_spec.folders)
-            guard = config(folders, launch_spec.cwd, environ)
-        return await start_kernel(manager, launch_spec, environ, socket=launch_spec.supervisor_socket, guard=guard)
+        guard = guard_config(launch_spec, environ)
+        return await start_kernel(
+            manager, launch_spec, environ, checkpoint_socket=launch_spec.supervisor_socket, guard=guard
+        )
 
     async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits) -> Job:
         return LocalJob(self.wrapped(argv, cwd), cwd, environ, limits)
@@ -89,17 +84,35 @@ class LocalProvisioner(Provisioner):
 LOCAL = LocalProvisioner()
 
 
+def guard_config(
+    launch_spec: LaunchSpec, environ: Mapping[str, str], *, has_root: bool = False
+) -> dict[str, Any] | None:
+    """The settings of the guard at the system call; None without it. A sandbox `has_root`, a root of its own."""
+    if not launch_spec.system_guard:
+        return None
+    from autogen_nb.kernels.system_guard.confine import why_impossible
+    from autogen_nb.kernels.system_guard_client import config
+
+    if reason := why_impossible():
+        raise ExecutionError(f"{reason}, so the guard cannot work at the system call: {_WITHOUT}")
+    folders = (launch_spec.folder, launch_spec.outbox, *launch_spec.folders)
+    return config(folders, launch_spec.cwd, environ, has_root=has_root)
+
+
 async def start_kernel(
     manager: Any,
     launch_spec: LaunchSpec,
     environ: Mapping[str, str],
     *,
-    socket: str = "",
+    checkpoint_socket: str = "",
     guard: Mapping[str, Any] | None = None,
+    ends: Sequence[socket.socket] = (),
 ) -> LocalKernel:
-    """Starts the manager's kernel and its supervisor, which keeps checkpoints unless `socket` is ""."""
+    """Starts the manager's kernel and its supervisor, which keeps checkpoints unless the socket is ""."""
     folders = (launch_spec.folder, *launch_spec.folders)
-    lifeline = Lifeline(launch_spec.limits, folders=folders, supervisor_socket=socket, guard=guard)
+    lifeline = Lifeline(
+        launch_spec.limits, folders=folders, supervisor_socket=checkpoint_socket, guard=guard, ends=ends
+    )
     manager.kernel_spec.argv = lifeline.wrap(manager.kernel_spec.argv)
     try:
         with (launch_spec.folder / "log").open("wb") as log:

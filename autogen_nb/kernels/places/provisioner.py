@@ -149,6 +149,8 @@ class KernelHandle(ABC):
     async def interrupt(self) -> None:
         if not self.exited.done():
             await self._interrupt()
+            if self.system_guard is not None:
+                self.system_guard.interrupt()
 
     async def end(self, grace: float) -> None:
         """Ends the kernel and removes its folders; the code has `grace` seconds to stop after an interrupt."""

@@ -19,6 +19,7 @@ from autogen_nb.kernels.processes.process_tree import kill_tree, signal_group, w
 from autogen_nb.trusted.held_folder import clear
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
+SYSTEM_GUARD = SUPERVISOR.parent.parent / "system_guard"
 _KILL_TIMEOUT = 5.0
 
 
@@ -28,9 +29,10 @@ def with_inner_supervisor(
     checkpoint_socket: str,
     python: str = sys.executable,
     script: Path = SUPERVISOR,
+    guard: str = "",
 ) -> list[str]:
     """Unless the socket is "", adds a supervisor that runs in the kernel's sandbox and keeps the checkpoints."""
-    if not checkpoint_socket:
+    if not (checkpoint_socket or guard):
         return list(command)
     return [
         python,
@@ -44,7 +46,7 @@ def with_inner_supervisor(
         "",
         "",
         checkpoint_socket,
-        "",
+        guard,
         *command,
     ]
 
@@ -69,10 +71,14 @@ class Lifeline:
         folders: Sequence[Path] = (),
         supervisor_socket: str = "",
         guard: Mapping[str, Any] | None = None,
+        ends: Sequence[socket.socket] = (),
     ) -> None:
         self._keep = keep
         self.guard: socket.socket | None = None
-        """The connection to the supervisor's guard, if there is a `guard`, its settings."""
+        """The connection to the supervisor's guard, if there is a `guard`, its settings.
+
+        The guard of a kernel in a sandbox has two more `ends`, for the supervisors outside and inside.
+        """
         self._memory = limits.memory or 0
         self.supervisor_socket = supervisor_socket
         self._folders = tuple(folders)
@@ -96,7 +102,7 @@ class Lifeline:
                 self.guard, supervisors_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 self.guard.send(json.dumps(guard).encode())
                 self.guard.setblocking(False)
-                self._child_ends += (supervisors_end.detach(),)
+                self._child_ends += (supervisors_end.detach(), *(each.detach() for each in ends))
 
     @property
     def popen_options(self) -> dict[str, Any]:
@@ -114,7 +120,7 @@ class Lifeline:
         # With -I and -S, the environment and installed packages do not influence the supervisor.
         python = [sys.executable, "-I", "-S", str(SUPERVISOR)]
         owner, report = str(os.getpid()), str(self._child_ends[1])
-        guard = str(self._child_ends[2]) if self.guard is not None else ""
+        guard = "" if self.guard is None else f"{self._child_ends[2]},{''.join(map(str, self._child_ends[3:4]))}"
         options = [owner, report, str(self._memory), keep, folders, cgroups, self.supervisor_socket, guard]
         return [*python, *options, *command]
 

@@ -68,7 +68,7 @@ def main(arguments: list[str]) -> int:
     signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
-    door = _Door(int(guard or -1))
+    door = _Door(guard)
     child = _start(command, cgroups, door)
     # The supervisor closes its own copies of the output, so that readers notice when the child closes the output.
     null = os.open(os.devnull, os.O_RDWR)
@@ -83,12 +83,10 @@ def main(arguments: list[str]) -> int:
         signals = _read_signals(wake_reader)
         if signal.SIGINT in signals:
             _interrupt(child)
-            door.interrupt()
             _tell_owner(report, b"interrupted 0\n")
         ended = _reap()
         if checkpoints is not None:
             child = checkpoints.follow(child, ended, ready)
-            door.set_kernel(child)
         if child in ended and code is None:
             code = ended[child]
             _tell_owner(report, b"%s %d\n" % (b"left" if keep and _descendants() else b"ended", code))
@@ -292,12 +290,20 @@ def _prctl(option: int, value: int) -> None:
 
 
 class _Door:
-    """Confines the kernel, and serves its calls in a thread (`system_guard`); without a `connection`, does nothing."""
+    """Confines the kernel, and serves its calls in a thread (`system_guard`); does nothing if `ends` is "".
 
-    def __init__(self, connection: int) -> None:
-        self._door: Any = None
-        self._config: dict[str, Any] | None = None
-        if connection < 0:
+    `ends` has the descriptors "OWNER,CHILD" of the connections to the owner and to the process that is confined.
+    Without the owner's, this is the supervisor in a sandbox, which confines the kernel for the one outside. Without
+    the child's, the child is a fork of this process.
+    """
+
+    def __init__(self, ends: str) -> None:
+        owner, _, child = ends.partition(",")
+        self._owner: Any = None
+        self._child: Any = None
+        self._confined: Any = None
+        self._confines = bool(ends) and not (owner and child)
+        if not ends:
             return
         import json
         import socket
@@ -305,53 +311,60 @@ class _Door:
         # This script has no package around it.
         kernels = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - as above
         sys.path += [kernels, f"{os.path.dirname(kernels)}/core/policy"]  # noqa: PTH120 - as above
-        from path_scope import PathScope  # type: ignore[import-not-found]  # as above
-        from system_guard import confine, door  # type: ignore[import-not-found]  # as above
-
-        self._confine, self._module, self._scope = confine, door, PathScope
-        self._owner = socket.socket(fileno=connection)
-        self._owner.set_inheritable(False)
-        self._config = json.loads(self._owner.recv(_LONGEST_CONFIG))
-        self._told_reader, self._told_writer = os.pipe()
-        self._go_reader, self._go_writer = os.pipe()
+        self._json = json
+        self._child = self._confined = socket.socket(fileno=int(child)) if child else None
+        if owner:
+            self._owner = socket.socket(fileno=int(owner))
+            self._config = json.loads(self._owner.recv(_LONGEST_CONFIG))
+            if self._child is None:
+                self._child, self._confined = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self._child.send(json.dumps(self._config["rules"]).encode())
+        for each in filter(None, (self._owner, self._child, self._confined)):
+            each.set_inheritable(False)
 
     def confine(self) -> None:
-        """Puts wall and door on this process, a child, and waits until the supervisor has the listener."""
-        if self._config is not None:
-            listener = self._confine.confine(self._config["rules"])
-            os.write(self._told_writer, b"%d" % listener)
-            os.read(self._go_reader, 1)
+        """Puts wall and door on this process, a child, and waits until the listener is taken."""
+        if self._confines:
+            from system_guard.confine import confine  # type: ignore[import-not-found]  # as above
+
+            listener = confine(self._json.loads(self._confined.recv(_LONGEST_CONFIG)))
+            self._confined.send(b"%d %d" % (os.getpid(), listener))
+            self._confined.recv(_PACKET)
             os.close(listener)
 
-    def serve(self, child: int) -> None:
-        if self._config is None:
-            return
-        import threading
+    def serve(self) -> None:
+        if self._owner is not None:
+            import threading
 
-        os.close(self._told_writer)
+            if self._confined is not self._child:
+                self._confined.close()
+            threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        from path_scope import PathScope  # type: ignore[import-not-found]  # as above
+        from system_guard.door import Door, take_listener  # type: ignore[import-not-found]  # as above
+
         # Without a listener, the child has written why and ends.
-        if told := os.read(self._told_reader, _PACKET):
-            listener = self._module.take_listener(child, int(told))
-            self._door = self._module.Door(listener, self._owner, child, self._config, self._scope)
-            threading.Thread(target=self._door.serve, daemon=True).start()
-            os.write(self._go_writer, b".")
-        for end in (self._told_reader, self._go_reader, self._go_writer):
-            os.close(end)
+        if told := self._child.recv(_PACKET):
+            inner, listener = map(int, told.split())
+            process = next(pid for pid in _descendants() if _number_inside(pid) == inner)
+            door = Door(take_listener(process, listener), self._owner, self._config, PathScope)
+            self._child.send(b"go")
+            door.serve()
 
-    def interrupt(self) -> None:
-        if self._door is not None:
-            self._door.interrupt()
 
-    def set_kernel(self, child: int) -> None:
-        if self._door is not None:
-            self._door.kernel = child
+def _number_inside(pid: int) -> int:
+    """The process id in the process's own namespace."""
+    with suppress(OSError), open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - as above
+        return next(int(line.split()[-1]) for line in file if line.startswith(b"NSpid:"))
+    return 0
 
 
 def _start(command: list[str], cgroups: list[str], door: _Door) -> int:
     supervisor = os.getpid()
     child = os.fork()
     if child:
-        door.serve(child)
+        door.serve()
         return child
     try:
         os.setsid()

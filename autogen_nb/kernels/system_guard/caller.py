@@ -15,7 +15,7 @@ from .call_numbers import NAMES
 from .confine import system_call
 
 _AT_FDCWD = -100
-_NO_MAGIC_LINKS = 2
+_NO_MAGIC_LINKS, _IN_ROOT = 2, 16
 _PAGE = 4096
 _LONGEST_TEXT = 16 * _PAGE
 _OWN_PROCESS = re.compile(rb"/proc/(self|thread-self)(?=/|$)")
@@ -56,11 +56,16 @@ class Pinned:
 
 
 class Caller:
-    def __init__(self, number: int, thread: int, call: int, arguments: "tuple[int, ...]") -> None:
+    """With `has_root`, the process has a root and mounts of its own, in which its paths are resolved."""
+
+    def __init__(
+        self, number: int, thread: int, call: int, arguments: "tuple[int, ...]", *, has_root: bool = False
+    ) -> None:
         self.number = number
         self.thread = thread
         self.name = NAMES.get(call, "")
         self.arguments = arguments
+        self._has_root = has_root
         self._held: list[int] = []
         self._memory: int | None = None
 
@@ -157,11 +162,14 @@ class Caller:
         number = signed(folder)
         return b"/proc/%d/cwd" % self.thread if number == _AT_FDCWD else b"/proc/%d/fd/%d" % (self.thread, number)
 
-    def _base(self, folder: int, path: bytes) -> int:
-        """The folder at which the path begins."""
+    def _base(self, folder: int, path: bytes) -> "tuple[int, bytes]":
+        """The folder at which the path begins, and the path from there."""
+        if self._has_root:
+            root = self.hold(os.open(f"/proc/{self.thread}/root", os.O_PATH | os.O_CLOEXEC))
+            return root, path if path[:1] == b"/" else os.readlink(self._base_path(folder)) + b"/" + path
         if path[:1] == b"/":
-            return _AT_FDCWD
-        return self.hold(os.open(self._base_path(folder), os.O_PATH | os.O_CLOEXEC))
+            return _AT_FDCWD, path
+        return self.hold(os.open(self._base_path(folder), os.O_PATH | os.O_CLOEXEC)), path
 
     def find(self, folder: int, path: bytes, *, follow: bool = True) -> Pinned:
         """Pins what the path names, or its folder if nothing is there."""
@@ -169,10 +177,10 @@ class Caller:
             folder, path = found
             if not path:
                 return self.opened(folder)
-        base = self._base(folder, path)
+        base, path = self._base(folder, path)
         flags = os.O_PATH | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
         with suppress(FileNotFoundError):
-            pinned = self.hold(_open_below(base, path, flags))
+            pinned = self.hold(self._open_below(base, path, flags))
             return Pinned(_where(pinned), pinned)
         return self._entry(base, path)
 
@@ -182,10 +190,11 @@ class Caller:
             raise FileNotFoundError(errno.ENOENT, "path")
         if path.startswith(b"/proc/") and (found := self.by_descriptor(path)) is not None and found[1]:
             folder, path = found
-        pinned = self._entry(self._base(folder, path), path)
+        pinned = self._entry(*self._base(folder, path))
         with suppress(FileNotFoundError):
-            flags = os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW
-            pinned.descriptor = self.hold(_open_below(pinned.parent, pinned.name, flags))
+            pinned.descriptor = self.hold(
+                os.open(pinned.name, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=pinned.parent)
+            )
         return pinned
 
     def _entry(self, base: int, path: bytes) -> Pinned:
@@ -193,8 +202,17 @@ class Caller:
         if name in (b"", b".", b".."):
             raise OSError(errno.EINVAL, "name")
         above = above or (b"/" if path[:1] == b"/" else b".")
-        parent = self.hold(_open_below(base, above, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+        parent = self.hold(self._open_below(base, above, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
         return Pinned(f"{_where(parent).rstrip('/')}/{os.fsdecode(name)}", None, parent, name)
+
+    def _open_below(self, base: int, path: bytes, flags: int) -> int:
+        how = struct.pack("=QQQ", flags, 0, _NO_MAGIC_LINKS | (_IN_ROOT if self._has_root else 0))
+        try:
+            return system_call("openat2", base, path, how, len(how))
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise MagicLink(errno.ELOOP, "link") from None
+            raise
 
     def opened(self, descriptor: int) -> Pinned:
         """Pins an open file of the caller."""
@@ -206,16 +224,6 @@ def signed(value: int) -> int:
     """The C int in a register."""
     value &= 0xFFFFFFFF
     return value - (1 << 32) if value >> 31 else value
-
-
-def _open_below(base: int, path: bytes, flags: int) -> int:
-    how = struct.pack("=QQQ", flags, 0, _NO_MAGIC_LINKS)
-    try:
-        return system_call("openat2", base, path, how, len(how))
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise MagicLink(errno.ELOOP, "link") from None
-        raise
 
 
 def _where(descriptor: int) -> str:

@@ -29,6 +29,7 @@ from .plans import Plan, plan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Callable
     from typing import Any
 
 _RECEIVE, _SEND, _ID_VALID, _ADD_FD, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40182103, 0x40082104
@@ -40,6 +41,8 @@ _PACKET = 1 << 20
 _LONGEST_FAST_PATH = 512
 _MOST_MEMORIES = 64
 _OPENS = {NUMBERS[name]: first for name, first in (("open", 0), ("openat", 1)) if name in NUMBERS}
+# Effects on the process with a number.
+_PROCESS_KINDS = ("signal", "limit")
 _PATH_KINDS = ("read_private", "write", "delete")
 _SHARED_MEMORY = re.compile(r"/dev/shm/(sem\.|psm_|pym-|joblib_memmapping_folder_|loky-|torch_|__KMP_)")  # noqa: S108  # names that libraries give
 # Caches that programs do without: compiled modules, and lists of fonts.
@@ -61,12 +64,9 @@ class Waiting:
 
 
 class Door:
-    """`kernel` is the process id of the present kernel; `scope_class` is `core.policy.path_scope.PathScope`."""
+    """`scope_class` is `core.policy.path_scope.PathScope`."""
 
-    def __init__(
-        self, listener: int, owner: "socket.socket", kernel: int, config: "dict[str, Any]", scope_class: "Any"
-    ) -> None:
-        self.kernel = kernel
+    def __init__(self, listener: int, owner: "socket.socket", config: "dict[str, Any]", scope_class: "Any") -> None:
         self._listener = listener
         self._owner = owner
         self._scope_class = scope_class
@@ -75,16 +75,21 @@ class Door:
         self._full = tuple(f"{path.rstrip('/')}/" for path in config["full"])
         self._fast = tuple(os.fsencode(path) for path in (*self._read, *self._full))
         self._python = config["python"]
+        self._has_root = config["has_root"]
         self._mode = "everything"
         self._allowed: set[tuple[str, str]] = set()
         self._denied: set[tuple[str, str]] = set()
         self._waiting: dict[int, Waiting] = {}
         # The programs that were allowed, each with the kind of effect.
+        self._handlers: dict[str, Callable[[Any], None]] = {
+            "begin": self._begin,
+            "end": self._end,
+            "answer": self._take_answer,
+            "interrupt": self._interrupt,
+        }
         self._programs: dict[tuple[int, int], str] = {}
         self._kinds: dict[str, str] = {}
         self._memories: dict[int, int] = {}
-        self._wake_reader, self._wake_writer = os.pipe()
-        os.set_blocking(self._wake_reader, False)
         # Files are made with the caller's own mask.
         os.umask(0)
         # Many calls may wait, each with what it has pinned.
@@ -93,19 +98,13 @@ class Door:
         with suppress(OSError):
             fcntl.ioctl(listener, _SET_FLAGS, _SYNC_WAKE_UP)
 
-    def interrupt(self) -> None:
-        """Ends the waiting of all calls with EINTR, after a signal of the caller; called by another thread."""
-        os.write(self._wake_writer, b".")
-
     def serve(self) -> None:
         """Answers calls until the last process behind the door has ended."""
         poll = select.poll()
-        for descriptor in (self._listener, self._owner.fileno(), self._wake_reader):
+        for descriptor in (self._listener, self._owner.fileno()):
             poll.register(descriptor, select.POLLIN)
         while True:
             ready = dict(poll.poll())
-            if self._wake_reader in ready:
-                self._interrupt_all()
             if self._owner.fileno() in ready and not self._read_owner():
                 poll.unregister(self._owner.fileno())
             events = ready.get(self._listener, 0)
@@ -125,7 +124,7 @@ class Door:
             self._go_on(number)
             return
         self._read_owner()
-        self._answer(Caller(number, thread, call, arguments), self._mode)
+        self._answer(Caller(number, thread, call, arguments, has_root=self._has_root))
 
     def _is_fast(self, thread: int, arguments: "tuple[int, ...]") -> bool:
         """True for reading a file of the wall's rules by an absolute path."""
@@ -152,7 +151,7 @@ class Door:
         except OSError:
             return b""
 
-    def _answer(self, caller: Caller, mode: str) -> None:
+    def _answer(self, caller: Caller) -> None:
         try:
             planned = plan(caller)
             caller.close_memory()
@@ -160,11 +159,11 @@ class Door:
                 # What was read may be another process's.
                 caller.close()
                 return
-            if mode == "everything" or (mode == "ours" and caller.thread == self.kernel):
+            if self._mode == "everything":
                 self._act(caller, planned)
                 return
             undecided = [effect for effect in planned.effects if not self._is_free(caller, *effect)]
-            if any(effect in self._denied for effect in undecided) or (undecided and mode == "nothing"):
+            if any(effect in self._denied for effect in undecided) or (undecided and self._mode == "nothing"):
                 self._fail(caller, errno.EACCES)
             elif undecided:
                 waiting = self._waiting[caller.number] = Waiting(caller, planned, caller.number)
@@ -232,10 +231,12 @@ class Door:
 
     # What needs no question.
 
-    def _is_walled(self, kind: str, path: str) -> bool:
+    def _is_walled(self, kind: str, target: str) -> bool:
+        if kind in _PROCESS_KINDS:
+            return self._is_inside(abs(int(target)))
         if kind not in _PATH_KINDS:
             return False
-        return f"{path}/".startswith(self._full if kind != "read_private" else (*self._full, *self._read))
+        return f"{target}/".startswith(self._full if kind != "read_private" else (*self._full, *self._read))
 
     def _is_free(self, caller: Caller, kind: str, target: str) -> bool:
         if (kind, target) in self._allowed:
@@ -250,7 +251,7 @@ class Door:
         if kind == "network":
             # Whoever allows an installation allows that it is fetched.
             return self._allowed_kind(caller) == "install"
-        if kind in ("kill", "limit"):
+        if kind in _PROCESS_KINDS:
             return self._is_inside(abs(int(target)))
         return kind == "process" and self._is_free_program(caller, target)
 
@@ -283,7 +284,7 @@ class Door:
     def _allowed_kind(self, caller: Caller) -> str:
         """The kind of the effect by which the caller's program, or one that started it, was allowed; "" without one."""
         pid = caller.process
-        while pid > 1 and pid != self.kernel:
+        while pid > 1:
             birth = _birth(pid)
             if birth in self._programs:
                 return self._programs[birth]
@@ -291,7 +292,9 @@ class Door:
         return ""
 
     def _is_inside(self, pid: int) -> bool:
-        """True for a process that the supervisor has started, or one of its descendants."""
+        """True for a descendant of the supervisor; a sandbox has numbers of its own, and no others."""
+        if self._has_root:
+            return True
         own = os.getpid()
         if pid == own:
             return False
@@ -313,7 +316,7 @@ class Door:
             if not packet:
                 return False
             ((verb, value),) = json.loads(packet).items()
-            {"begin": self._begin, "end": self._end, "answer": self._take_answer}[verb](value)
+            self._handlers[verb](value)
 
     def _begin(self, value: "list[Any]") -> None:
         mode, scope = value
@@ -322,8 +325,6 @@ class Door:
             self._denied.clear()
             self._kinds.clear()
             self._scope = self._scope_class(*scope)
-        elif self._mode == "everything" and mode == "ours":
-            return
         self._mode = mode
 
     def _end(self, _: object) -> None:
@@ -346,9 +347,8 @@ class Door:
                 if self._is_valid(waiting.number):
                     self._act(waiting.caller, waiting.planned)
 
-    def _interrupt_all(self) -> None:
-        with suppress(BlockingIOError):
-            os.read(self._wake_reader, 4096)
+    def _interrupt(self, _: object) -> None:
+        """Ends the waiting of all calls, after the caller's signal; without one, Python would repeat them."""
         for waiting in list(self._waiting.values()):
             self._withdraw(waiting, errno.EINTR)
 

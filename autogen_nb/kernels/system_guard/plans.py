@@ -352,7 +352,7 @@ def _execute(caller: Caller, address: int, words: int, *_: int) -> Plan:
 def _kill(caller: Caller, process: int, number: int, *_: int) -> Plan:
     del caller
     target = signed(process)
-    return Plan([("kill", str(target))] if number else [], _done(os.kill, target, number), is_walled=False)
+    return Plan([("signal", str(target))], _done(os.kill, target, number)) if number else GO_ON
 
 
 def _done(act: "Callable[..., Any]", *arguments: "Any", **options: "Any") -> "Callable[[], int]":
