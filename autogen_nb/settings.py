@@ -212,7 +212,7 @@ class Settings(Configurable):
         help="whether the agents' kernels take a checkpoint before each block, for %autogen undo and after a crash",
     ).tag(config=True)
     system_guard = Bool(
-        False, help="whether code is asked about at the system call, in native code, too (Linux, without a sandbox)"
+        False, help="whether code is asked about at the system call, in native code, too (Linux, no container)"
     ).tag(config=True)
     kernel_idle = CFloat(
         120.0, min=0, help="minutes without use after which a chat's kernel ends; a notice comes first; 0 means never"
