@@ -350,7 +350,12 @@ class _Door:
             process = next(pid for pid in _descendants() if _number_inside(pid) == inner)
             door = Door(take_listener(process, listener), self._owner, self._config, PathScope)
             self._child.send(b"go")
-            door.serve()
+            try:
+                door.serve()
+            except BaseException:
+                # Nobody would answer the kernel's calls any more.
+                os.kill(os.getpid(), signal.SIGTERM)
+                raise
 
 
 def _number_inside(pid: int) -> int:

@@ -20,6 +20,7 @@ import select
 import struct
 import threading
 from contextlib import suppress
+from functools import partial
 
 from .call_numbers import NUMBERS
 from .caller import Caller
@@ -80,13 +81,13 @@ class Door:
         self._allowed: set[tuple[str, str]] = set()
         self._denied: set[tuple[str, str]] = set()
         self._waiting: dict[int, Waiting] = {}
-        # The programs that were allowed, each with the kind of effect.
         self._handlers: dict[str, Callable[[Any], None]] = {
             "begin": self._begin,
             "end": self._end,
             "answer": self._take_answer,
             "interrupt": self._interrupt,
         }
+        # The programs that were allowed, each with the kind of its effect.
         self._programs: dict[tuple[int, int], str] = {}
         self._kinds: dict[str, str] = {}
         self._memories: dict[int, int] = {}
@@ -124,7 +125,8 @@ class Door:
             self._go_on(number)
             return
         self._read_owner()
-        self._answer(Caller(number, thread, call, arguments, has_root=self._has_root))
+        caller = Caller(number, thread, call, arguments, has_root=self._has_root)
+        self._attempt(caller, partial(self._answer, caller))
 
     def _is_fast(self, thread: int, arguments: "tuple[int, ...]") -> bool:
         """True for reading a file of the wall's rules by an absolute path."""
@@ -151,32 +153,34 @@ class Door:
         except OSError:
             return b""
 
-    def _answer(self, caller: Caller) -> None:
+    def _attempt(self, caller: Caller, work: "Callable[[], None]") -> None:
+        """Does the work; the caller gets its error, since without an answer it would wait for ever."""
         try:
-            planned = plan(caller)
-            caller.close_memory()
-            if not self._is_valid(caller.number):
-                # What was read may be another process's.
-                caller.close()
-                return
-            if self._mode == "everything":
-                self._act(caller, planned)
-                return
-            undecided = [effect for effect in planned.effects if not self._is_free(caller, *effect)]
-            if any(effect in self._denied for effect in undecided) or (undecided and self._mode == "nothing"):
-                self._fail(caller, errno.EACCES)
-            elif undecided:
-                waiting = self._waiting[caller.number] = Waiting(caller, planned, caller.number)
-                waiting.open.update(undecided)
-                for kind, target in undecided:
-                    self._tell(question=[kind, target])
-            else:
-                self._act(caller, planned)
+            work()
         except OSError as error:
             self._fail(caller, error.errno or errno.EACCES)
-        except Exception as error:  # noqa: BLE001  # a caller that is not answered would wait for ever
+        except Exception as error:  # noqa: BLE001
             self._tell(fault=f"{caller.name}: {error!r}")
             self._fail(caller, errno.EACCES)
+
+    def _answer(self, caller: Caller) -> None:
+        planned = plan(caller)
+        caller.close_memory()
+        if not self._is_valid(caller.number):
+            # What was read may be another process's.
+            caller.close()
+            return
+        everything = self._mode == "everything"
+        undecided = [each for each in planned.effects if not (everything or self._is_free(caller, *each))]
+        if any(effect in self._denied for effect in undecided) or (undecided and self._mode == "nothing"):
+            self._fail(caller, errno.EACCES)
+        elif undecided:
+            waiting = self._waiting[caller.number] = Waiting(caller, planned, caller.number)
+            waiting.open.update(undecided)
+            for kind, target in undecided:
+                self._tell(question=[kind, target])
+        else:
+            self._act(caller, planned)
 
     def _act(self, caller: Caller, planned: Plan) -> None:
         if planned.act is None or (planned.is_walled and all(self._is_walled(*each) for each in planned.effects)):
@@ -186,29 +190,21 @@ class Door:
             self._go_on(caller.number)
             caller.close()
         elif planned.waits:
-            threading.Thread(target=self._perform, args=(caller, planned), daemon=True).start()
+            work = partial(self._attempt, caller, partial(self._perform, caller, planned))
+            threading.Thread(target=work, daemon=True).start()
         else:
             self._perform(caller, planned)
 
     def _perform(self, caller: Caller, planned: Plan) -> None:
-        try:
-            result = planned.act() if planned.act is not None else 0
-            if planned.hands_over:
-                self._hand_over(caller, result, planned)
-            else:
-                self._respond(caller.number, result, 0, 0)
-            caller.close()
-        except OSError as error:
-            self._fail(caller, error.errno or errno.EACCES)
-
-    def _hand_over(self, caller: Caller, descriptor: int, planned: Plan) -> None:
-        flags = os.O_CLOEXEC if planned.close_on_exec else 0
-        try:
-            with suppress(OSError):
-                packed = struct.pack("=QIIII", caller.number, _ADD_AND_SEND, descriptor, 0, flags)
-                fcntl.ioctl(self._listener, _ADD_FD, packed)
-        finally:
-            os.close(descriptor)
+        result = planned.act() if planned.act is not None else 0
+        if planned.hands_over:
+            caller.hold(result)
+            flags = os.O_CLOEXEC if planned.close_on_exec else 0
+            packed = struct.pack("=QIIII", caller.number, _ADD_AND_SEND, result, 0, flags)
+            fcntl.ioctl(self._listener, _ADD_FD, packed)
+        else:
+            self._respond(caller.number, result, 0, 0)
+        caller.close()
 
     def _fail(self, caller: Caller, error: int) -> None:
         self._respond(caller.number, 0, -error, 0)
@@ -345,7 +341,9 @@ class Door:
             elif not waiting.open:
                 del self._waiting[waiting.number]
                 if self._is_valid(waiting.number):
-                    self._act(waiting.caller, waiting.planned)
+                    self._attempt(waiting.caller, partial(self._act, waiting.caller, waiting.planned))
+                else:
+                    waiting.caller.close()
 
     def _interrupt(self, _: object) -> None:
         """Ends the waiting of all calls, after the caller's signal; without one, Python would repeat them."""
@@ -355,7 +353,6 @@ class Door:
     def _withdraw(self, waiting: Waiting, error: int) -> None:
         self._waiting.pop(waiting.number, None)
         self._fail(waiting.caller, error)
-        self._tell(withdrawn=waiting.number)
 
     def _tell(self, **message: "Any") -> None:
         with suppress(OSError):
