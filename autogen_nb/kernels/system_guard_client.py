@@ -21,7 +21,7 @@ from autogen_nb.core.analysis import effects_to_confirm
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.permissions import allows
 from autogen_nb.core.text.visible_text import visible
-from autogen_nb.effects import Effect, EffectJudged
+from autogen_nb.effects import Effect, EffectJudged, EffectKind
 from autogen_nb.kernels.guard_client import BlockPermissions, Guarded
 from autogen_nb.kernels.inside.audit_events import DRAW, SHARED_PATHS, action_of_start, command_of
 from autogen_nb.messages import CodeBlock
@@ -52,6 +52,12 @@ _HOME_SETTINGS = (
     *("~/.fonts", "~/.local/share/fonts", "~/.cache/fontconfig", "~/.config/fontconfig", "~/.cache/matplotlib"),
     *("~/.config/matplotlib", "~/.gitconfig", "~/.config/git/config", "~/.config/git/ignore", "~/.config/pip"),
 )
+_ON_FILES: Mapping[str, tuple[EffectKind, str]] = {
+    "read_private": ("read_private", "reads"),
+    "write": ("write", "writes"),
+    "delete": ("delete", "deletes"),
+    "move": ("delete", "moves"),
+}
 _DNS = 53
 _DRAW = "\0".join((DRAW[0], *DRAW))
 _FILE_TYPES = {*mimetypes.types_map, ".parquet", ".pkl", ".npy", ".sqlite", ".db", ".feather", ".yaml", ".log"} - {
@@ -102,6 +108,13 @@ def _readable(cwd: Path, environ: Mapping[str, str]) -> Iterator[str]:
 
 def _spellings(path: str) -> set[str]:
     return {str(Path(path).absolute()), os.path.realpath(path)}
+
+
+def _signalled(target: int) -> str:
+    """Whom the target of kill(2) names."""
+    if target > 0:
+        return f"process {target}"
+    return f"the processes of group {-target}" if target < -1 else "several processes"
 
 
 def _only_reads(command: str, scope: PathScope) -> bool:
@@ -222,20 +235,17 @@ class SystemGuardClient:
         assert self._guarded is not None
         shown = visible(target.removeprefix(f"{self._guarded.scope.folder}/"))
         match kind:
-            case "read_private":
-                return Effect("read_private", target, f"reads {shown}")
             case "write_linked":
                 return Effect("write", target, f"writes {shown}, a file with several hard links")
-            case "write":
-                return Effect("write", target, f"writes {shown}")
-            case "delete":
-                return Effect("delete", target, f"deletes {shown}")
+            case "read_private" | "write" | "delete" | "move":
+                effect_kind, verb = _ON_FILES[kind]
+                return Effect(effect_kind, target, f"{verb} {shown}")
             case "process":
                 program, *words = target.split("\0")
                 action_kind, action_target, description = action_of_start(command_of(words or [program]))
                 return Effect(action_kind, action_target, visible(description))
             case "signal":
-                return Effect("process", f"kill {target}", f"ends process {target}")
+                return Effect("process", f"kill {target}", f"sends a signal to {_signalled(int(target))}")
             case "connect":
                 return Effect("network", target, f"connects to the socket {shown}")
             case "limit":

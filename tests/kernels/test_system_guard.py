@@ -193,6 +193,21 @@ def test_denied_call_has_a_sentence_and_an_ordinary_error(kernel: GuardedKernel)
     assert len(kernel.asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("os.rename('data.csv', 'other.csv')", ["moves data.csv", "writes other.csv"]),
+        ("os.remove('data.csv')", ["deletes data.csv"]),
+        ("os.kill(1, 10)", ["sends a signal to process 1"]),
+        ("os.kill(-1, 18)", ["sends a signal to several processes"]),
+    ],
+)
+def test_question_says_what_the_call_does(kernel: GuardedKernel, code: str, words: list[str]) -> None:
+    kernel.run(code)
+
+    assert [effect.words for effect, _ in kernel.asked] == words
+
+
 def test_stop_and_interrupt_end_a_call_that_waits(kernel: GuardedKernel) -> None:
     stopped = kernel.run("open('x', 'w')", answer=EffectJudged(allowed=False, stop=True))
     asked = asyncio.Event()

@@ -44,7 +44,7 @@ _MOST_MEMORIES = 64
 _OPENS = {NUMBERS[name]: first for name, first in (("open", 0), ("openat", 1)) if name in NUMBERS}
 # Effects on the process with a number.
 _PROCESS_KINDS = ("signal", "limit")
-_PATH_KINDS = ("read_private", "write", "delete")
+_PATH_KINDS = ("read_private", "write", "delete", "move")
 _SHARED_MEMORY = re.compile(r"/dev/shm/(sem\.|psm_|pym-|joblib_memmapping_folder_|loky-|torch_|__KMP_)")  # noqa: S108  # names that libraries give
 # Caches that programs do without: compiled modules, and lists of fonts.
 _CACHES = re.compile(r".*/(__pycache__(/[^/]+\.pyc(\.\d+)?)?|fontconfig/[^/]+\.cache-\d[^/]*)")
@@ -266,7 +266,7 @@ class Door:
         is_there = target == path or target.startswith(f"{path}/")
         if allowed == "write":
             return is_there or target in (f"{path}-journal", f"{path}-wal", f"{path}-shm")
-        return allowed == kind == "delete" and is_there
+        return allowed == "delete" and kind in ("delete", "move") and is_there
 
     def _is_free_program(self, caller: Caller, target: str) -> bool:
         program, *words = target.split("\0")

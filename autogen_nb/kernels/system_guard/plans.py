@@ -166,7 +166,7 @@ def _rename(caller: Caller, folder: int, address: int, new_folder: int, new_addr
     if old.descriptor is None:
         raise FileNotFoundError(errno.ENOENT, old.path)
     act = _done(system_call, "renameat2", old.parent, old.name, new.parent, new.name, flags & 0xFFFFFFFF)
-    return Plan([("delete", old.path), ("write", new.path)], act)
+    return Plan([("move", old.path), ("write", new.path)], act)
 
 
 def _link(caller: Caller, folder: int, address: int, new_folder: int, new_address: int, flags: int, *_: int) -> Plan:

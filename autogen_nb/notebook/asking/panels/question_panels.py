@@ -266,6 +266,8 @@ class MessageOrCodePanel(ApprovalPanel):
 class EffectPanel(DecisionPanel):
     def __init__(self, question: EffectAsked) -> None:
         self.questions = (question,)
+        # Without a line, the call may be in native code, whose error is the library's.
+        self._denial = "Raise PermissionError at that line" if question.line else "Let the call fail"
         text = f"{question.who.capitalize()} waits: it {in_words.about(question.effect)} next. Allow it?"
         code = CodeBlock("python", question.line.strip())
         label = "at this line"
@@ -277,7 +279,7 @@ class EffectPanel(DecisionPanel):
     def _choices(self) -> widgets.Button:
         allow = self.button("Allow", lambda: self._judge(allowed=True), hint="Let the code go on")
         always = self._always("Allow from now on", lambda rules: self._judge(allowed=True, rules=rules))
-        deny = self.button("Deny", self._deny, hint="Raise PermissionError at that line, and tell the assistant why")
+        deny = self.button("Deny", self._deny, hint=f"{self._denial}, and tell the assistant why")
         stop = self.button("Stop", lambda: self._judge(allowed=False, stop=True), hint="Deny it, and end the chat")
         first, *others = self._ordered(allow, always, deny)
         self.show(panel.row(first, *others, stop))
@@ -287,7 +289,7 @@ class EffectPanel(DecisionPanel):
         self._ask_why(
             "Deny",
             lambda why: self._judge(allowed=False, reason=why),
-            hint="Raise PermissionError at that line, and go on",
+            hint=f"{self._denial}, and go on",
         )
 
     def _judge(self, *, allowed: bool, reason: str = "", stop: bool = False, rules: tuple[str, ...] = ()) -> None:
@@ -340,9 +342,7 @@ class EffectListPanel(Panel):
             hint=f"Allow {hint}",
             style="warning" if dangerous else "",
         )
-        deny = self.button(
-            f"Deny{suffix}", partial(self._judge, positions, allowed=False), hint=f"Raise PermissionError for {hint}"
-        )
+        deny = self.button(f"Deny{suffix}", partial(self._judge, positions, allowed=False), hint=f"Deny {hint}")
         return [deny, allow] if dangerous else [allow, deny]
 
     def _dangerous(self, positions: Iterable[int]) -> bool:
