@@ -1,36 +1,51 @@
-"""What the guard costs: an import of pandas and a pipeline of data frames, beside the same kernel without the hook.
+"""What the guards cost: imports, a pipeline of data frames, many files and an installation.
 
-Both sides take turns; what is counted is the kernel's own processor time, and the best of each side: whatever else the
-machine does can only add to it.
+The guard inside the kernel is beside the same kernel without the hook, in the kernel's own processor time; the guard at
+the system call is beside a kernel whose guard allows everything, in wall time, as other processes have a part in it.
+Both sides take turns, and the best of each counts: whatever else the machine does can only add to it.
 """
 
 import asyncio
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.effects import Permissions
+from autogen_nb.effects import Effect, Permissions
 from autogen_nb.kernels import launch
 from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.kernels.kernel import Kernel
+from autogen_nb.kernels.system_guard.confine import why_impossible
 from autogen_nb.outputs import Output, Stream
 from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
+from tests.executors.wheels import wheel
 
 IMPORTS = sized(20, quick=1)
 ROUNDS = sized(40, quick=1)
+LONG_ROUNDS = sized(8, quick=1)
 LIMIT = 1.02
+FILES = sized(10_000, quick=100)
+WHEELS = [f"small{number}" for number in range(6)]
 HOOK = "sys.addaudithook(hook)"
 IMPORT = "import pandas"
+IMPORT_BOTH = "import pandas, matplotlib.pyplot"
+EMPTY = "import os, shutil; shutil.rmtree('own/many', ignore_errors=True); os.mkdir('own/many')"
 PREPARE = """
 import numpy as np, pandas as pd
 rng = np.random.default_rng(0)
 table = pd.DataFrame({"key": rng.integers(0, 500, 100_000), "value": rng.normal(size=100_000)})
 table.to_csv("own/table.csv", index=False)
 """
+WRITE = f"""
+for number in range({FILES}):
+    with open(f"own/many/{{number}}", "w") as file:
+        file.write("small")
+"""
+INSTALL = f"%pip install -q --no-index --find-links own --target own/many {' '.join(WHEELS)}"
 PIPELINE = """
 for _ in range(3):
     read = pd.read_csv("own/table.csv")
@@ -40,9 +55,9 @@ for _ in range(3):
 """
 
 
-async def started(folder: Path, *, guard: bool) -> Kernel:
-    kernel = Kernel(cwd=folder)
-    if guard:
+async def started(folder: Path, *, guard: bool, system: bool = False) -> Kernel:
+    kernel = Kernel(cwd=folder, folders=(folder / "own",), system_guard=guard and system)
+    if guard or system:
         await kernel.start()
     else:
         with hookless(folder):
@@ -64,49 +79,76 @@ def hookless(folder: Path) -> Iterator[None]:
         launch.pack_modules.cache_clear()  # it was packed without the hook
 
 
-async def milliseconds(kernel: Kernel, code: str, folder: Path) -> float:
-    """The processor time that the kernel takes for the code."""
-    source = f"import time\nbegun = time.process_time()\n{code}\nprint(time.process_time() - begun)"
-    terms = Guarded(Permissions(), PathScope(str(folder), str(folder / "own"), "/"))
+async def milliseconds(kernel: Kernel, code: str, folder: Path, *, system: bool = False, guard: bool = True) -> float:
+    """The time that the kernel takes for the code: its processor time, or the wall time for the system's guard."""
+    clock = "perf_counter" if system else "process_time"
+    source = f"import time\nbegun = time.{clock}()\n{code}\nprint(time.{clock}() - begun)"
+    allowed = Permissions((Effect("install"),) if system else ())
+    terms = Guarded(allowed, PathScope(str(folder), str(folder / "own"), "/"))
     outputs: list[Output] = []
-    await kernel.execute(source, outputs.append, permissions=terms)
-    return 1000 * float("".join(output.text for output in outputs if isinstance(output, Stream)))
+    done = await kernel.execute(source, outputs.append, permissions=terms if guard or not system else None)
+    assert done.exit_code == 0, outputs
+    return 1000 * float("".join(output.text for output in outputs if isinstance(output, Stream)).split()[-1])
 
 
-async def imported(folder: Path, *, guard: bool) -> float:
-    kernel = await started(folder, guard=guard)
+async def imported(folder: Path, code: str, *, guard: bool, system: bool = False) -> float:
+    kernel = await started(folder, guard=guard, system=system)
     try:
-        return await milliseconds(kernel, IMPORT, folder)
+        return await milliseconds(kernel, code, folder, guard=guard, system=system)
     finally:
         await kernel.shutdown()
 
 
-async def measured(folder: Path) -> list[Row]:
-    imports: dict[bool, list[float]] = {True: [], False: []}
-    for number in range(2 * IMPORTS):
+async def compared(what: str, limit: float, rounds: int, measure: Callable[[bool], Awaitable[float]]) -> Row:
+    times: dict[bool, list[float]] = {True: [], False: []}
+    for number in range(2 * rounds):
         guard = number % 4 in (0, 3)
-        imports[guard].append(await imported(folder, guard=guard))
-    kernels = {guard: await started(folder, guard=guard) for guard in (True, False)}
-    rounds: dict[bool, list[float]] = {True: [], False: []}
-    for guard, kernel in kernels.items():
-        await milliseconds(kernel, PREPARE + PIPELINE, folder)
-        assert guard in rounds
-    for number in range(2 * ROUNDS):
-        guard = number % 4 in (0, 3)
-        rounds[guard].append(await milliseconds(kernels[guard], PIPELINE, folder))
+        times[guard].append(await measure(guard))
+    return Row(what, min(times[True]), min(times[False]), limit)
+
+
+async def measured(folder: Path, *, system: bool) -> list[Row]:
+    kernels = {guard: await started(folder, guard=guard, system=system) for guard in (True, False)}
+
+    async def import_anew(guard: bool) -> float:
+        return await imported(folder, IMPORT_BOTH if system else IMPORT, guard=guard, system=system)
+
+    async def run(code: str, guard: bool) -> float:
+        return await milliseconds(kernels[guard], code, folder, guard=guard, system=system)
+
+    async def run_in_empty_folder(code: str, guard: bool) -> float:
+        await run(EMPTY, guard)
+        return await run(code, guard)
+
+    for guard in kernels:
+        await run(PREPARE + PIPELINE, guard)
+    limit, end = (1.10, ", system guard") if system else (LIMIT, "")
+    rows = [
+        await compared(f"{IMPORT_BOTH if system else IMPORT}{end}", limit, IMPORTS, import_anew),
+        await compared(f"a pipeline of data frames{end}", limit, ROUNDS, partial(run, PIPELINE)),
+    ]
+    if system:
+        rows += [
+            await compared(f"{FILES:,} small files{end}", 5, LONG_ROUNDS, partial(run_in_empty_folder, WRITE)),
+            await compared(f"pip install{end}", 1.25, LONG_ROUNDS, partial(run_in_empty_folder, INSTALL)),
+        ]
     for kernel in kernels.values():
         await kernel.shutdown()
-    return [
-        Row("import pandas", min(imports[True]), min(imports[False]), LIMIT),
-        Row("a pipeline of data frames", min(rounds[True]), min(rounds[False]), LIMIT),
-    ]
+    return rows
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="agn-guard-") as name:
         folder = Path(name).resolve()
         (folder / "own").mkdir()
-        print(judged(asyncio.run(measured(folder))))
+        for each in WHEELS:
+            wheel(folder / "own", each)
+        rows = asyncio.run(measured(folder, system=False))
+        if reason := why_impossible():
+            print(f"Without the guard at the system call: {reason}.")
+        else:
+            rows += asyncio.run(measured(folder, system=True))
+        print(judged(rows))
 
 
 if __name__ == "__main__":
