@@ -82,9 +82,10 @@ def config(folders: Sequence[Path], cwd: Path, environ: Mapping[str, str], *, ha
     full = [each for folder in folders for each in _spellings(str(folder))]
     read = list(dict.fromkeys(each for path in _readable(cwd, environ) for each in _spellings(path)))
     devices = [str(path) for name in _DEVICES for path in Path("/dev").glob(name)]
-    rules = [*((path, "read") for path in (*read, "/proc", "/sys")), *((path, "device") for path in devices)]
+    # The names of files are no secret: name services, pip and others list folders such as /etc.
+    rules = [("/", "list"), *((path, "read") for path in (*read, "/proc", "/sys")), (str(cwd), "execute")]
     return {
-        "rules": [*rules, *((path, "full") for path in full), (str(cwd), "execute")],
+        "rules": [*rules, *((path, "device") for path in devices), *((path, "full") for path in full)],
         "read": read,
         "full": full,
         "python": sys.executable,

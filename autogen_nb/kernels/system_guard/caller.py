@@ -8,14 +8,15 @@ which the door checks (seccomp_unotify(2)).
 import errno
 import os
 import re
+import stat
 import struct
 from contextlib import suppress
 
 from .call_numbers import NAMES
 from .confine import system_call
 
-_AT_FDCWD = -100
-_NO_MAGIC_LINKS, _IN_ROOT = 2, 16
+AT_FDCWD = -100
+_NO_MAGIC_LINKS, _NO_LINKS, _IN_ROOT = 2, 4, 16
 _PAGE = 4096
 _LONGEST_TEXT = 16 * _PAGE
 _OWN_PROCESS = re.compile(rb"/proc/(self|thread-self)(?=/|$)")
@@ -158,18 +159,14 @@ class Caller:
         match = _DESCRIPTOR.fullmatch(path)
         return (int(match[2]), match[3] or b"") if match is not None and int(match[1]) == self.process else None
 
-    def _base_path(self, folder: int) -> bytes:
-        number = signed(folder)
-        return b"/proc/%d/cwd" % self.thread if number == _AT_FDCWD else b"/proc/%d/fd/%d" % (self.thread, number)
-
     def _base(self, folder: int, path: bytes) -> "tuple[int, bytes]":
         """The folder at which the path begins, and the path from there."""
         if self._has_root:
             root = self.hold(os.open(f"/proc/{self.thread}/root", os.O_PATH | os.O_CLOEXEC))
-            return root, path if path[:1] == b"/" else os.readlink(self._base_path(folder)) + b"/" + path
+            return root, path if path[:1] == b"/" else os.readlink(base_path(self.thread, folder)) + b"/" + path
         if path[:1] == b"/":
-            return _AT_FDCWD, path
-        return self.hold(os.open(self._base_path(folder), os.O_PATH | os.O_CLOEXEC)), path
+            return AT_FDCWD, path
+        return self.hold(os.open(base_path(self.thread, folder), os.O_PATH | os.O_CLOEXEC)), path
 
     def find(self, folder: int, path: bytes, *, follow: bool = True) -> Pinned:
         """Pins what the path names, or its folder if nothing is there."""
@@ -224,6 +221,26 @@ def signed(value: int) -> int:
     """The C int in a register."""
     value &= 0xFFFFFFFF
     return value - (1 << 32) if value >> 31 else value
+
+
+def base_path(thread: int, folder: int) -> bytes:
+    """The link in /proc to the folder at which the relative paths of a call begin."""
+    number = signed(folder)
+    return b"/proc/%d/cwd" % thread if number == AT_FDCWD else b"/proc/%d/fd/%d" % (thread, number)
+
+
+def is_plain(path: bytes) -> bool:
+    """True for a file with one name, to which no link leads, and for one that is missing; raises OSError for links."""
+    how = struct.pack("=QQQ", os.O_PATH | os.O_CLOEXEC, 0, _NO_LINKS)
+    try:
+        descriptor = system_call("openat2", AT_FDCWD, path, how, len(how))
+    except FileNotFoundError:
+        return True
+    try:
+        status = os.fstat(descriptor)
+        return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+    finally:
+        os.close(descriptor)
 
 
 def _where(descriptor: int) -> str:

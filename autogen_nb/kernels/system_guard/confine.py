@@ -28,6 +28,8 @@ _SET_MODE_FILTER = 1
 _ALLOW, _NOTIFY, _ERRNO = 0x7FFF0000, 0x7FC00000, 0x00050000
 _TMPFILE = os.O_TMPFILE & ~os.O_DIRECTORY if hasattr(os, "O_TMPFILE") else 0
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | _TMPFILE
+# Reading with these flags is for the wall alone (`inside/kernel_main.py`); nobody else has a use for both together.
+MARKED = os.O_NOCTTY | os.O_DSYNC
 _NEW_NAMESPACES = 0x7E020000
 _FAST_OPEN = 0x20000000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
@@ -56,6 +58,7 @@ _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _EVERY_RIGHT = (1 << 16) - 1
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 RIGHTS = {
+    "list": _READ_DIR,
     "read": _EXECUTE | _READ_FILE | _READ_DIR,
     "execute": _EXECUTE,
     "device": _READ_FILE | _WRITE_FILE | _READ_DIR | _IOCTL_DEV | _TRUNCATE,
@@ -173,7 +176,14 @@ def _waits_unless_null(index: int) -> list[bytes]:
 
 def _filter_program() -> "Sequence[bytes]":
     """A program of classic BPF, which reads `struct seccomp_data` (seccomp(2))."""
-    opening = [*_if_any(os.O_PATH, _ALLOW), _return(_NOTIFY)]
+    opening = [
+        *_if_any(os.O_PATH, _ALLOW),
+        *_if_any(WRITING, _NOTIFY),
+        *_if_any(os.O_DIRECTORY, _ALLOW),
+        _operation(0x54, 0, 0, MARKED),
+        *_if_equal(MARKED, _ALLOW),
+        _return(_NOTIFY),
+    ]
     # Streams need an allowed address, and datagrams wait when they are sent; the other sockets wait now.
     kinds = [_argument(1), _operation(0x54, 0, 0, 0xF)]
     kinds += [part for kind in (_STREAM, _DATAGRAM, _SEQPACKET) for part in _if_equal(kind, _ALLOW)]

@@ -23,7 +23,7 @@ from contextlib import suppress
 from functools import partial
 
 from .call_numbers import NUMBERS
-from .caller import Caller
+from .caller import AT_FDCWD, Caller, base_path, is_plain
 from .confine import WRITING, system_call
 from .plans import Plan, plan
 
@@ -41,7 +41,7 @@ _RESPONSE = struct.Struct("=QqiI")
 _PACKET = 1 << 20
 _LONGEST_FAST_PATH = 512
 _MOST_MEMORIES = 64
-_OPENS = {NUMBERS[name]: first for name, first in (("open", 0), ("openat", 1)) if name in NUMBERS}
+_OPENS = (NUMBERS["openat"], NUMBERS.get("open"))
 # Effects on the process with a number.
 _PROCESS_KINDS = ("signal", "limit")
 _PATH_KINDS = ("read_private", "write", "delete", "move")
@@ -74,7 +74,7 @@ class Door:
         self._scope = scope_class()
         self._read = tuple(f"{path.rstrip('/')}/" for path in config["read"])
         self._full = tuple(f"{path.rstrip('/')}/" for path in config["full"])
-        self._fast = tuple(os.fsencode(path) for path in (*self._read, *self._full))
+        self._fast_read, self._fast_full = (tuple(map(os.fsencode, paths)) for paths in (self._read, self._full))
         self._python = config["python"]
         self._has_root = config["has_root"]
         self._mode = "everything"
@@ -121,24 +121,31 @@ class Door:
             # The caller has ended, or was interrupted.
             return
         number, thread, call, arguments = fields[0], fields[1], fields[3], fields[6:]
-        if call in _OPENS and self._is_fast(thread, arguments[_OPENS[call] :]):
+        if call in _OPENS and self._is_fast(thread, *(arguments if call == _OPENS[0] else (AT_FDCWD, *arguments))[:3]):
             self._go_on(number)
             return
         self._read_owner()
         caller = Caller(number, thread, call, arguments, has_root=self._has_root)
         self._attempt(caller, partial(self._answer, caller))
 
-    def _is_fast(self, thread: int, arguments: "tuple[int, ...]") -> bool:
-        """True for reading a file of the wall's rules by an absolute path."""
-        if arguments[1] & WRITING:
-            return False
+    def _is_fast(self, thread: int, folder: int, address: int, flags: int) -> bool:
+        """True for a file of the wall's rules, if no link leads there: the wall refuses what changes meanwhile."""
         try:
             # The memory may be that of an earlier process with this number: the wall decides all the same.
-            data = os.pread(self._memories.get(thread, -1), _LONGEST_FAST_PATH, arguments[0])
+            data = os.pread(self._memories.get(thread, -1), _LONGEST_FAST_PATH, address)
         except OSError:
-            data = self._read_fresh(thread, arguments[0])
+            data = self._read_fresh(thread, address)
         path = data[: data.find(0)]
-        return path.startswith(self._fast) and b"/.." not in path
+        try:
+            if path[:1] != b"/" and not self._has_root:
+                path = b"%s/%s" % (os.readlink(base_path(thread, folder)), path)
+            if b"/.." in path:
+                path = os.path.normpath(path)
+            if not flags & WRITING and path.startswith(self._fast_read):
+                return True
+            return not self._has_root and path.startswith(self._fast_full) and is_plain(path)
+        except OSError:
+            return False
 
     def _read_fresh(self, thread: int, address: int) -> bytes:
         if len(self._memories) >= _MOST_MEMORIES:

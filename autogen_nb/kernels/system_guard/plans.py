@@ -13,7 +13,7 @@ import stat
 import struct
 import time
 
-from .caller import Caller, MagicLink, Pinned, signed
+from .caller import AT_FDCWD, Caller, MagicLink, Pinned, signed
 from .confine import WRITING, system_call
 
 TYPE_CHECKING = False
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-_AT_FDCWD = -100
 _REMOVE_FOLDER, _NO_FOLLOW, _EMPTY_PATH, _FOLLOW = 0x200, 0x100, 0x1000, 0x400
 _NOW, _OMIT = 0x3FFFFFFF, 0x3FFFFFFE
 # Disconnecting; and netlink, of which the filter lets only the tables of routes and addresses through.
@@ -112,11 +111,9 @@ def _open_other(pinned: Pinned, flags: int) -> "Plan | None":
     kind = os.fstat(pinned.descriptor or 0).st_mode
     if stat.S_ISLNK(kind):
         raise OSError(errno.ELOOP, pinned.path)
-    if stat.S_ISDIR(kind) and not flags & WRITING:
-        # The names of files are no secret: name services, pip and others list folders such as /etc.
-        act = lambda: os.open(pinned.link, flags & ~os.O_NOFOLLOW | os.O_CLOEXEC)  # noqa: E731
-        return Plan(act=act, is_walled=False, hands_over=True, close_on_exec=bool(flags & os.O_CLOEXEC))
-    return GO_ON if stat.S_ISCHR(kind) else None
+    # The wall lets folders be listed.
+    is_listed = stat.S_ISDIR(kind) and not flags & WRITING
+    return GO_ON if is_listed or stat.S_ISCHR(kind) else None
 
 
 def _opened(caller: Caller, pinned: Pinned, flags: int, mode: int) -> int:
@@ -257,7 +254,7 @@ def _connect(caller: Caller, descriptor: int, address: int, length: int) -> Plan
     if family in _SILENT:
         effects = []
     elif family == socket.AF_UNIX and target[:1] not in ("@", ""):
-        pinned = caller.find(_AT_FDCWD, os.fsencode(target))
+        pinned = caller.find(AT_FDCWD, os.fsencode(target))
         if pinned.descriptor is None:
             raise FileNotFoundError(errno.ENOENT, target)
         raw, effects = struct.pack("=H", family) + pinned.link + b"\0", [("connect", pinned.path)]
@@ -271,7 +268,7 @@ def _bind(caller: Caller, descriptor: int, address: int, length: int) -> Plan:
     raw, family, target = _address(caller, address, length)
     if family == socket.AF_UNIX and target[:1] not in ("@", ""):
         # The wall knows the making of a socket's file; elsewhere, the caller's own folder would be missing.
-        pinned = caller.entry(_AT_FDCWD, os.fsencode(target))
+        pinned = caller.entry(AT_FDCWD, os.fsencode(target))
         return Plan([("write", pinned.path)], _refused)
     # A free port of this machine is for the processes that the code itself starts.
     is_asked = family in (socket.AF_INET, socket.AF_INET6) and target not in ("127.0.0.1:0", "[::1]:0")
@@ -375,26 +372,26 @@ def _refused() -> int:
 
 
 _PLANS: "dict[str, Callable[..., Plan]]" = {
-    "open": lambda caller, path, flags, mode, *_: _open(caller, _AT_FDCWD, path, flags, mode),
+    "open": lambda caller, path, flags, mode, *_: _open(caller, AT_FDCWD, path, flags, mode),
     "openat": lambda caller, folder, path, flags, mode, *_: _open(caller, folder, path, flags, mode),
     "openat2": lambda caller, folder, path, how, length, *_: _open_with(caller, folder, path, how, length),
-    "creat": lambda caller, path, mode, *_: _open(caller, _AT_FDCWD, path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, mode),
-    "mkdir": lambda caller, path, mode, *_: _make_folder(caller, _AT_FDCWD, path, mode),
+    "creat": lambda caller, path, mode, *_: _open(caller, AT_FDCWD, path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, mode),
+    "mkdir": lambda caller, path, mode, *_: _make_folder(caller, AT_FDCWD, path, mode),
     "mkdirat": lambda caller, folder, path, mode, *_: _make_folder(caller, folder, path, mode),
-    "unlink": lambda caller, path, *_: _remove(caller, _AT_FDCWD, path, 0),
+    "unlink": lambda caller, path, *_: _remove(caller, AT_FDCWD, path, 0),
     "unlinkat": lambda caller, folder, path, flags, *_: _remove(caller, folder, path, flags),
-    "rmdir": lambda caller, path, *_: _remove(caller, _AT_FDCWD, path, _REMOVE_FOLDER),
-    "rename": lambda caller, old, new, *_: _rename(caller, _AT_FDCWD, old, _AT_FDCWD, new, 0),
+    "rmdir": lambda caller, path, *_: _remove(caller, AT_FDCWD, path, _REMOVE_FOLDER),
+    "rename": lambda caller, old, new, *_: _rename(caller, AT_FDCWD, old, AT_FDCWD, new, 0),
     "renameat": lambda caller, folder, old, new_folder, new, *_: _rename(caller, folder, old, new_folder, new, 0),
     "renameat2": _rename,
-    "link": lambda caller, old, new, *_: _link(caller, _AT_FDCWD, old, _AT_FDCWD, new, 0),
+    "link": lambda caller, old, new, *_: _link(caller, AT_FDCWD, old, AT_FDCWD, new, 0),
     "linkat": _link,
-    "symlink": lambda caller, target, path, *_: _symbolic_link(caller, target, _AT_FDCWD, path),
+    "symlink": lambda caller, target, path, *_: _symbolic_link(caller, target, AT_FDCWD, path),
     "symlinkat": lambda caller, target, folder, path, *_: _symbolic_link(caller, target, folder, path),
-    "mknod": lambda caller, path, mode, device, *_: _make_node(caller, _AT_FDCWD, path, mode, device),
+    "mknod": lambda caller, path, mode, device, *_: _make_node(caller, AT_FDCWD, path, mode, device),
     "mknodat": lambda caller, folder, path, mode, device, *_: _make_node(caller, folder, path, mode, device),
-    "truncate": lambda caller, path, length, *_: _change(_existing(caller, _AT_FDCWD, path), os.truncate, length),
-    "chmod": lambda caller, path, mode, *_: _change(_existing(caller, _AT_FDCWD, path), os.chmod, mode & 0o7777),
+    "truncate": lambda caller, path, length, *_: _change(_existing(caller, AT_FDCWD, path), os.truncate, length),
+    "chmod": lambda caller, path, mode, *_: _change(_existing(caller, AT_FDCWD, path), os.chmod, mode & 0o7777),
     "fchmod": lambda caller, file, mode, *_: _change(caller.opened(file), os.chmod, mode & 0o7777),
     "fchmodat": lambda caller, folder, path, mode, *_: _change(
         _existing(caller, folder, path), os.chmod, mode & 0o7777
@@ -403,33 +400,33 @@ _PLANS: "dict[str, Callable[..., Plan]]" = {
         _existing(caller, folder, path, flags), os.chmod, mode & 0o7777
     ),
     "chown": lambda caller, path, user, group, *_: _change(
-        _existing(caller, _AT_FDCWD, path), os.chown, signed(user), signed(group)
+        _existing(caller, AT_FDCWD, path), os.chown, signed(user), signed(group)
     ),
     "lchown": lambda caller, path, user, group, *_: _change(
-        _existing(caller, _AT_FDCWD, path, _NO_FOLLOW), os.chown, signed(user), signed(group)
+        _existing(caller, AT_FDCWD, path, _NO_FOLLOW), os.chown, signed(user), signed(group)
     ),
     "fchown": lambda caller, file, user, group, *_: _change(caller.opened(file), os.chown, signed(user), signed(group)),
     "fchownat": lambda caller, folder, path, user, group, flags: _change(
         _existing(caller, folder, path, flags), os.chown, signed(user), signed(group)
     ),
-    "setxattr": lambda caller, path, *rest: _set_attribute(caller, _existing(caller, _AT_FDCWD, path), *rest[:4]),
+    "setxattr": lambda caller, path, *rest: _set_attribute(caller, _existing(caller, AT_FDCWD, path), *rest[:4]),
     "lsetxattr": lambda caller, path, *rest: _set_attribute(
-        caller, _existing(caller, _AT_FDCWD, path, _NO_FOLLOW), *rest[:4]
+        caller, _existing(caller, AT_FDCWD, path, _NO_FOLLOW), *rest[:4]
     ),
     "fsetxattr": lambda caller, file, *rest: _set_attribute(caller, caller.opened(file), *rest[:4]),
     "removexattr": lambda caller, path, name, *_: _change(
-        _existing(caller, _AT_FDCWD, path), os.removexattr, caller.text(name)
+        _existing(caller, AT_FDCWD, path), os.removexattr, caller.text(name)
     ),
     "lremovexattr": lambda caller, path, name, *_: _change(
-        _existing(caller, _AT_FDCWD, path, _NO_FOLLOW), os.removexattr, caller.text(name)
+        _existing(caller, AT_FDCWD, path, _NO_FOLLOW), os.removexattr, caller.text(name)
     ),
     "fremovexattr": lambda caller, file, name, *_: _change(caller.opened(file), os.removexattr, caller.text(name)),
     "utimensat": lambda caller, folder, path, times, flags, *_: _set_times(
         _existing(caller, folder, path, flags), _pairs(caller, times, 1)
     ),
-    "utime": lambda caller, path, times, *_: _set_times(_existing(caller, _AT_FDCWD, path), _pairs(caller, times, 0)),
+    "utime": lambda caller, path, times, *_: _set_times(_existing(caller, AT_FDCWD, path), _pairs(caller, times, 0)),
     "utimes": lambda caller, path, times, *_: _set_times(
-        _existing(caller, _AT_FDCWD, path), _pairs(caller, times, 1000)
+        _existing(caller, AT_FDCWD, path), _pairs(caller, times, 1000)
     ),
     "futimesat": lambda caller, folder, path, times, *_: _set_times(
         _existing(caller, folder, path), _pairs(caller, times, 1000)
