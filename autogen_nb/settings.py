@@ -211,9 +211,6 @@ class Settings(Configurable):
         True,
         help="whether the agents' kernels take a checkpoint before each block, for %autogen undo and after a crash",
     ).tag(config=True)
-    system_guard = Bool(
-        False, help="whether code is asked about at the system call, in native code, too (Linux, no container)"
-    ).tag(config=True)
     kernel_idle = CFloat(
         120.0, min=0, help="minutes without use after which a chat's kernel ends; a notice comes first; 0 means never"
     ).tag(config=True)
@@ -329,7 +326,7 @@ class Settings(Configurable):
 
     @property
     def kernel_options(self) -> dict[str, Any]:
-        return {"imports": self.preimports, "checkpoints": self.checkpoints, "system_guard": self.system_guard}
+        return {"imports": self.preimports, "checkpoints": self.checkpoints, "guard": self.confirm != "never"}
 
     @property
     def preimports(self) -> tuple[str, ...]:

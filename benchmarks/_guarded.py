@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, EffectJudged, Permissions
-from autogen_nb.kernels.guard_client import BlockPermissions, Guarded
+from autogen_nb.kernels.block_permissions import BlockPermissions, Guarded
 from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.outputs import Failure, Output
@@ -52,7 +52,7 @@ class Corpus:
         self.folder.mkdir(parents=True)
         self.home = folder / "home"
         environ = scrub_environment(os.environ) | {"HOME": str(self.home)}
-        self._kernel = Kernel(cwd=self.folder, environ=environ, grace=3.0)
+        self._kernel = Kernel(cwd=self.folder, environ=environ, grace=3.0, guard=True)
         self._asked: list[Effect] = []
 
     async def run(self, snippet: Snippet) -> Came:

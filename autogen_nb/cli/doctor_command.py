@@ -108,6 +108,11 @@ def _kernel() -> Iterator[Finding]:
         try:
             engine.call(executor.start())
             yield Finding("agent's kernel", "ok", f"starts in {time.monotonic() - start:.1f} s")
+            if reason := executor.why_no_guard:
+                asked = "code that may do more than compute is asked about before it runs"
+                yield Finding("guard", "note", f"no guard here: {reason}; {asked}")
+            else:
+                yield Finding("guard", "ok", "code waits at the system call while you are asked")
         finally:
             engine.call(executor.stop())
 

@@ -26,7 +26,7 @@ from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.effects import Permissions
 from autogen_nb.engine import Emit, stream_items
 from autogen_nb.errors import AutogenError, ExecutionError, TransferError
-from autogen_nb.kernels.guard_client import Guarded
+from autogen_nb.kernels.block_permissions import Guarded
 from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.outcome import BlockOutcome, missing_variable_hint, read_only_hint, shorter_name_hint
@@ -107,8 +107,8 @@ class BlockExecutor:
         imports: Sequence[str] = (),
         # If True, a Python kernel on Linux takes a checkpoint before each block, and goes back to it after a crash.
         checkpoints: bool = False,
-        # If True, a kernel on this machine waits at the system call where code would do more than it may (Linux).
-        system_guard: bool = False,
+        # If False, a kernel that starts before the first block has no guard.
+        guard: bool = True,
         python: str = sys.executable,
         # Which files of blocks stay after the run: all, or only those named with `# filename:`.
         leaves: Literal["all", "named"] = "all",
@@ -157,7 +157,7 @@ class BlockExecutor:
             limits=limits,
             folders=folders,
             checkpoints=checkpoints,
-            system_guard=system_guard,
+            guard=guard,
         )
 
     @property
@@ -169,6 +169,11 @@ class BlockExecutor:
     def alive(self) -> bool:
         # `stop_unreachable_kernels` asks each executor by `getattr`, and others have no kernel.
         return self.kernel.alive
+
+    @property
+    def why_no_guard(self) -> str:
+        """Why code is asked about only before it runs; "" if the kernel's guard asks when code has an effect."""
+        return self.kernel.why_no_guard if self._in_kernel else "the executor runs each block as a program"
 
     async def start(self) -> None:
         """Prepares the working directory, and starts the kernel or the container; concurrent calls are safe."""
@@ -194,8 +199,8 @@ class BlockExecutor:
     ) -> RunEnded:
         """Runs blocks, and emits outputs as they arrive; see `autogen_nb.core.ports.AttendedExecutor`.
 
-        The inquirer answers `input()` and `getpass()` in a kernel. A Python kernel also asks the inquirer about effects
-        that `permissions` does not cover; other kernels and programs do not ask.
+        The inquirer answers `input()` and `getpass()` in a kernel. A kernel with a guard also asks the inquirer about
+        effects that `permissions` does not cover; other kernels and programs do not ask.
         """
         scope = scope or PathScope(str(self.cwd), "", _HOME)
         options = {
@@ -203,6 +208,8 @@ class BlockExecutor:
             "ask": inquirer and self._input_function(inquirer),
             "permissions": permissions and Guarded(permissions, scope, inquirer.allow if inquirer else None),
         }
+        # Code that runs without questions needs no guard.
+        self.kernel.guard = permissions is not None
         async with self._turn:
             await self._prepare()
         ran, code, notes, changes, tail, missing = 0, 0, list[str](), list[str](), "", ""

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar
 
 from autogen_nb.engine import Emit
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.guard_client import BlockPermissions
+from autogen_nb.kernels.block_permissions import BlockPermissions
 from autogen_nb.kernels.launch import import_ahead, launch, pack_modules, prepare, with_parents
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
@@ -73,7 +73,7 @@ class Kernel:
         limits: Limits | None = None,
         folders: Sequence[Path] = (),
         checkpoints: bool = False,
-        system_guard: bool = False,
+        guard: bool = False,
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self._provisioner = provisioner
@@ -87,7 +87,8 @@ class Kernel:
         self.dropped: Callable[[Collection[int]], None] | None = None
         self._folders = tuple(folders)
         self._takes_checkpoints = checkpoints
-        self._system_guard = system_guard
+        # True if new kernels have a guard, where that is possible.
+        self.guard = guard
         # True if a block that raises an error leaves the variables as they were.
         self.rolls_back = False
         # The number of the last block, and of the checkpoint before it.
@@ -120,6 +121,19 @@ class Kernel:
     @property
     def pid(self) -> int | None:
         return self._handle.pid if self._handle is not None and self._handle.alive else None
+
+    @property
+    def why_no_guard(self) -> str:
+        """Why the kernel, or a new one, has no guard; "" if code is asked about when it has an effect."""
+        unguarded = "the kernel was started for code that runs without questions" if self.runs_unguarded else ""
+        return self._provisioner.why_no_guard or unguarded
+
+    @property
+    def runs_unguarded(self) -> bool:
+        """True if the running kernel has no guard, and a new one could have one."""
+        handle = self._handle
+        could = not self._provisioner.why_no_guard
+        return could and handle is not None and handle.alive and handle.guard is None
 
     @property
     def busy(self) -> bool:
@@ -439,9 +453,7 @@ class Kernel:
         self._refusal = ""
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, sys.executable)
-        launch_spec = LaunchSpec(
-            self.cwd, environ, self._folders, self.limits, self._takes_checkpoints, self._system_guard
-        )
+        launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits, self._takes_checkpoints, self.guard)
         # `prepare` uses the packed modules. They are packed while the kernel starts.
         self._in_background(asyncio.to_thread(pack_modules))
         # ipykernel 7.0 and 7.1 sometimes lose a request that arrives during their start, so the start is repeated.

@@ -1,4 +1,4 @@
-"""Starts a kernel with a provisioner, and installs this package's modules and the guard before the agent's code runs.
+"""Starts a kernel with a provisioner, and installs this package's modules before the agent's code runs.
 
 One file contains all modules twice: compiled by this Python, and as source for kernels with another Python version.
 Compiling is most of the work, so this process compiles the modules once, while the first kernel starts.
@@ -16,8 +16,6 @@ from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.guard_client import GuardClient
-from autogen_nb.kernels.inside.guard_questions import FIELD
 from autogen_nb.kernels.places.local import folder_for_sockets
 from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec, Provisioner
 from autogen_nb.kernels.processes import private_folders
@@ -83,17 +81,13 @@ def _error_message(error: Exception, tail: str) -> str:
 
 _KERNELS = Path(__file__).parent
 _INSIDE = _KERNELS / "inside"
-_POLICY = _KERNELS.parent / "core" / "policy"
-_NAMES = ("encode", "figures", "lost_values", "output_stream", "overlay_env", "repair", "service")
+_NAMES = (
+    *("checkpoint", "encode", "figures", "idle_pools", "lost_threads", "lost_values", "output_stream", "overlay_env"),
+    *("repair", "service"),
+)
 _MODULES = {
     **{name: _INSIDE / f"{name}.py" for name in _NAMES},
     **{name: _KERNELS / "transfer" / f"{name}.py" for name in ("fingerprints", "pickles", "sizes")},
-}
-_CHECKPOINT_MODULES = ("checkpoint", "lost_threads", "idle_pools")
-_GUARD_MODULES = ("guard", "audit_events", "guard_questions", "guard_process_view", *_CHECKPOINT_MODULES)
-_GUARD = {
-    **{name: _INSIDE / f"{name}.py" for name in _GUARD_MODULES},
-    **{name: _POLICY / f"{name}.py" for name in ("path_scope", "permissions")},
 }
 _BOOTSTRAP = _INSIDE / "bootstrap.py"
 _IMPORT_TIMEOUT = 60.0
@@ -102,28 +96,23 @@ _IMPORT_TIMEOUT = 60.0
 
 @cache
 def pack_modules() -> bytes:
-    sources = [
-        {name: (path.read_text("utf-8"), f"<autogen_nb {name}>") for name, path in part.items()}
-        for part in (_MODULES, _GUARD)
-    ]
-    codes = [{name: compile(*source, "exec") for name, source in part.items()} for part in sources]
+    sources = {name: (path.read_text("utf-8"), f"<autogen_nb {name}>") for name, path in _MODULES.items()}
+    codes = {name: compile(*source, "exec") for name, source in sources.items()}
     return marshal.dumps((MAGIC_NUMBER, marshal.dumps(codes), sources))
 
 
 async def prepare(handle: KernelHandle, grace: float, prefix: str) -> None:
-    guard = GuardClient(handle.files.is_remote)
     file = handle.folder / "own"
     file.write_bytes(await asyncio.to_thread(pack_modules))
     await handle.files.send(file)
-    arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(handle.outbox / 'over')!r}, {prefix!r}, "
+    arguments = f"get_ipython(), {str(file)!r}, {str(handle.outbox / 'over')!r}, {prefix!r}, "
     arguments += repr("" if handle.checkpoints is None else handle.checkpoints.path)
     source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
     source = handle.files.with_remote_paths(source)
-    request = ExecuteRequest(handle, source, grace=grace, silent=True, fields={FIELD: {"secret": guard.secret.hex()}})
+    request = ExecuteRequest(handle, source, grace=grace, silent=True)
     await request.wait()
     if request.end != "idle" or request.exit_code:
         raise ExecutionError(f"the agent's kernel could not be prepared: {request.failure or request.end}")
-    handle.guard = guard
     file.unlink()
     await handle.files.drop(file)
 

@@ -14,8 +14,8 @@
 7. A question on stdin waits a moment for earlier output, because IOPub is another socket. The client sends a request
    on the control channel, which the kernel handles while code runs. The idle status of this request on IOPub follows
    the earlier output.
-8. If the person answers a question with Stop, the guard interrupts the code at that question. The client denies
-   the code's later questions at once, and rule 5 applies if the code does not stop.
+8. If the person answers a question with Stop, the code is interrupted. Its later questions are denied at once, and rule
+   5 applies if the code does not stop.
 9. `wait` returns only after the interrupts have reached the kernel, since a late interrupt would stop the next request.
    The supervisor, or the kernel on the control channel, confirms them. `wait` gives up after the grace period.
 10. What threads and tasks of an earlier request print after its end belongs to this request, below a line.
@@ -30,7 +30,7 @@ from typing import Any, Literal, TypeAlias
 from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.engine import Emit
-from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
+from autogen_nb.kernels.block_permissions import BlockPermissions, Guarded
 from autogen_nb.kernels.inside.checkpoint import FIELD as CHECKPOINT
 from autogen_nb.kernels.limits.block_limits import readable
 from autogen_nb.kernels.message_decoding import exit_code, output
@@ -63,7 +63,6 @@ class ExecuteRequest:
         ask: Ask | None = None,
         timeout: float | None = None,
         permissions: BlockPermissions = "ours",
-        fields: Mapping[str, Any] | None = None,
         checkpoints: tuple[int, int] = (0, 0),
         expressions: Mapping[str, str] = MappingProxyType({}),
         output_limit: float | None = None,
@@ -102,12 +101,8 @@ class ExecuteRequest:
         self.exited = handle.exited
         self.exited.add_done_callback(self._on_exit)
         self._clock = _Clock(timeout, self._expire)
-        if handle.system_guard is not None:
-            handle.system_guard.begin(permissions, code, self._judge_effect)
-            # The guard inside of the kernel stays idle.
-            permissions = None
         if handle.guard is not None:
-            fields = handle.guard.permission_fields(permissions)
+            handle.guard.begin(permissions, code, self._judge_effect)
         self._content = {
             "code": code,
             "silent": silent,
@@ -116,7 +111,6 @@ class ExecuteRequest:
             "allow_stdin": ask is not None,
             # With True, the failure of this request would make the kernel drop the requests in its queue.
             "stop_on_error": False,
-            **(fields or {}),
             **({CHECKPOINT: checkpoints} if any(checkpoints) else {}),
         }
         self._identifiers: list[str] = []
@@ -278,20 +272,17 @@ class ExecuteRequest:
 
     async def _forward_question(self, content: dict[str, Any]) -> None:
         """Rule 7."""
-        prompt, guard = str(content.get("prompt", "")), self.handle.guard
-        question = None if guard is None else guard.parse_question(prompt)
-        if self._ask is None and (self._guarded is None or question is None):
+        if self._ask is None:
             # This message is from the agent's code itself, so it must not pause the time limit.
             return
         self._clock.pause()
         await self._await_outputs()
         if self.end is not None:
             return
-        if guard is not None and question is not None:
-            await self._judge(guard, question)
-        elif self._stopped.done():
+        if self._stopped.done():
             self.handle.channels.send("stdin", "input_reply", {"value": _END_OF_FILE})
-        elif self._ask is not None:
+        else:
+            prompt = str(content.get("prompt", ""))
             # Code that asks for input has survived the last interrupt, so the interrupt is not repeated.
             self._stop_repeating()
             if self._question is not None:
@@ -311,20 +302,12 @@ class ExecuteRequest:
                 text = _END_OF_FILE
         self.handle.channels.send("stdin", "input_reply", {"value": encodable(text)})
 
-    async def _judge(self, guard: GuardClient, question: GuardQuestion) -> None:
-        with self._paused():
-            judgement = await self._wait_for_judgement(question)
-        if judgement.stop and not self._stopped.done():
-            self._stopped.set_result(None)
-            self._escalate()
-        self.handle.channels.send("stdin", "input_reply", {"value": guard.answer(question, judgement)})
-
     async def _judge_effect(self, effect: Effect) -> EffectJudged:
-        """Judges an effect about which the guard at the system call asks; the error of a denied call has no reason."""
+        """Judges an effect about which the guard asks; the error of a denied call cannot tell the reason."""
         self._clock.pause()
         await self._await_outputs()
         with self._paused():
-            judgement = await self._wait_for_judgement(GuardQuestion("", effect, 0))
+            judgement = await self._wait_for_judgement(effect)
         if judgement.stop and not self._stopped.done():
             self._stopped.set_result(None)
             self.interrupt()
@@ -333,15 +316,13 @@ class ExecuteRequest:
             self._take_output(Stream("stderr", f"Denied, the code {effect.words}{reason}\n"))
         return judgement
 
-    async def _wait_for_judgement(self, question: GuardQuestion) -> EffectJudged:
+    async def _wait_for_judgement(self, effect: Effect) -> EffectJudged:
         if self._guarded is None or self._guarded.allow is None:
             return EffectJudged(allowed=False, reason="nobody can be asked")
         stopped = EffectJudged(allowed=False, stop=True)
         if self._stopped.done():
             return stopped
-        lines = self._content["code"].split("\n")
-        line = lines[question.line - 1].strip() if 0 < question.line <= len(lines) else ""
-        answer = asyncio.ensure_future(self._guarded.allow(question.effect, line))
+        answer = asyncio.ensure_future(self._guarded.allow(effect, ""))
         try:
             either: list[asyncio.Future[Any]] = [answer, self._stopped]
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -391,8 +372,8 @@ class ExecuteRequest:
         for task in self._tasks:
             task.cancel()
         self.exited.remove_done_callback(self._on_exit)
-        if self.handle.system_guard is not None:
-            self.handle.system_guard.end()
+        if self.handle.guard is not None:
+            self.handle.guard.end()
         if not self._silent:
             self.handle.channels.end_late()
         for identifier in self._identifiers:

@@ -65,6 +65,10 @@ _PLAN = (
 )
 _NOBODY_FOR_PLAN = "a plan needs a person who approves it, and nobody can answer here: run the cell without --plan"
 _UNREAD = "The chat ended before the assistant read your words: {}"
+_UNGUARDED = (
+    "The kernel of this chat was started for `--confirm never`, without a guard: you are asked only before code runs. "
+    "`%autogen kernel stop {}` ends it and its variables; the next one has a guard."
+)
 _WAY_OUT = "`%autogen model` shows and changes the server."
 
 
@@ -95,11 +99,7 @@ class ChatCell:
             if chat.busy:
                 self._view.set_status("waiting until the stopped code has ended")
                 await self._on_engine(chat.executor.kernel.wait_idle())
-            if not chat.runs and Path(chat.folder).is_absolute():
-                self._view.note(
-                    f"The folder {str(chat.cwd)!r} is not writable: files of this chat go to {chat.folder!r}.",
-                    tone="warning",
-                )
+            self._warn_about_place(chat)
             self._read_instructions()
             with _chat_folder(chat):
                 try:
@@ -134,6 +134,13 @@ class ChatCell:
                 reason=INCOMPLETE,
             )
         return done
+
+    def _warn_about_place(self, chat: NotebookConversation) -> None:
+        if not chat.runs and Path(chat.folder).is_absolute():
+            text = f"The folder {str(chat.cwd)!r} is not writable: files of this chat go to {chat.folder!r}."
+            self._view.note(text, tone="warning")
+        if self._settings.confirm != "never" and chat.executor.kernel.runs_unguarded:
+            self._view.note(_UNGUARDED.format(shlex.quote(chat.name)), tone="warning")
 
     async def _choose_model(self, *, again: bool = False) -> Model:
         self._spec = await self._stage.choose_model(self._settings, again=again)

@@ -152,8 +152,9 @@ class MagicHandler:
             options, attended=channel.way != "nobody", sandboxed=place.is_sandbox
         )
         members = () if team is None else [member.name for member in team.participants]
+        guard = "no guard here" if place.lacks_guard and settings.confirm != "never" else ""
         # A team has its own models and executors.
-        remark = " · ".join(filter(None, (place.text, settings.remark))) if team is None else ""
+        remark = " · ".join(filter(None, (place.text, guard, settings.remark))) if team is None else ""
         has_buttons = channel.way == "buttons"
         view = cell_view(self._shell, remark=remark, members=members, comes_back=has_buttons, show=settings.show)
         with self._person(channel, view, origin, settings.human_timeout or None) as person:

@@ -85,6 +85,8 @@ HIDDEN = "print('before')\neval(chr(111) + \"pen('hidden', 'w').close()\")\nprin
 
 
 def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: BlockExecutor) -> None:
+    # Chats without questions have started its kernel without a guard.
+    engine.call(executor.stop())
     allowed = held("sync", executor, HIDDEN, ScriptedHuman(approvals=["run"], effects=[True]), confirm="always")
     stop = ScriptedHuman(approvals=["run"], effects=[EffectJudged(allowed=False, stop=True)])
     (executor.cwd / "hidden").unlink()

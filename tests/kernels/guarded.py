@@ -7,7 +7,7 @@ from typing import Any
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, EffectJudged, Permissions
-from autogen_nb.kernels.guard_client import Guarded
+from autogen_nb.kernels.block_permissions import Guarded
 from autogen_nb.outputs import Failure
 from tests.kernels.looping import Ran, SharedKernel, shared_kernel
 
@@ -55,5 +55,5 @@ def errors(ran: Ran) -> list[str]:
 def guarded_kernel(folder: Path, **options: Any) -> Iterator[GuardedKernel]:
     work = folder / "work"
     work.mkdir()
-    with shared_kernel(work, grace=3.0, **options) as shared:
+    with shared_kernel(work, grace=3.0, guard=True, **options) as shared:
         yield GuardedKernel(shared, work)

@@ -369,7 +369,7 @@ def test_a_woken_kernel_works_like_a_started_one(agent: SharedKernel) -> None:
 def test_the_guard_and_the_limits_hold_in_a_woken_kernel(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
-    with shared_kernel(work, checkpoints=True, limits=Limits(output=1000)) as shared:
+    with shared_kernel(work, checkpoints=True, guard=True, limits=Limits(output=1000)) as shared:
         kernel = GuardedKernel(shared, work)
         kernel.run("import os\nx = 1")
         ended = [kernel.run("os._exit(0)").finished.note]

@@ -7,7 +7,7 @@ import pytest
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, Permissions
 from autogen_nb.kernels import launch
-from autogen_nb.kernels.guard_client import Guarded
+from autogen_nb.kernels.block_permissions import Guarded
 from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.transfer import variable_exchange

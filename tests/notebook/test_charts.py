@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from autogen_nb.events import CodeAsked, CodeRan, OutputAdded
-from autogen_nb.kernels.inside.audit_events import DRAW
+from autogen_nb.kernels.inside.service import DRAW
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering.frames import LIBRARIES, Document, Library, frame_html
 from autogen_nb.notebook.rendering.widgets import VIEW

@@ -142,12 +142,19 @@ def test_malformed_states_end_nothing(notebook: FrontEnd, model: FakeOpenAI) -> 
 
 def test_callback_has_no_permissions(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python(BUTTON), "Done.")
-    notebook.run_clicking("%%autogen --confirm risky\nGo on.", click=["Run"])
+    notebook.run("%autogen kernel stop", "stop")
+    notebook.run("%%autogen --confirm never\nGo on.")
+    model.add("Hello.", python(BUTTON), "Done.")
+    unguarded = notebook.run("%%autogen --confirm risky\nHello.")
+    notebook.run("%autogen kernel stop", "stop")
+    guarded = notebook.run_clicking("%%autogen --confirm risky\nGo on.", click=["Run"])
 
     notebook.click("Write")
 
     notebook.wait(lambda: bool(outputs(notebook)), "the callback")
-    assert "but no block is running" in outputs(notebook)[0]["traceback"][-1]
+    assert "without a guard" in unguarded.text
+    assert "without a guard" not in guarded.text
+    assert "Permission denied" in outputs(notebook)[0]["traceback"][-1]
 
 
 def test_flood_of_updates_is_merged(notebook: FrontEnd, model: FakeOpenAI) -> None:

@@ -76,6 +76,11 @@ class CodeConfig:
     timeout: float | None = None
 
     @property
+    def guarded(self) -> bool:
+        """True if the executor's guard asks about effects of Python code when they happen."""
+        return getattr(self.executor, "why_no_guard", "none") == ""
+
+    @property
     def scope(self) -> PathScope:
         """The path scope of the executor's folder, with `output_dir` as the chat's own folder."""
         folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()

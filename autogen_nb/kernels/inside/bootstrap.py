@@ -1,28 +1,25 @@
-"""Loads this package's modules and the guard into the agent's kernel, from the file that `launch.py` writes."""
+"""Loads this package's modules into the agent's kernel, from the file that `launch.py` writes."""
 
-import builtins
 import marshal
 import sys
+from functools import partial
 from importlib.util import MAGIC_NUMBER
 from types import CodeType, ModuleType
 from typing import Any
 
 
-def install(shell: Any, path: str, field: str, overlay: str, prefix: str, supervisor: str) -> None:
-    inside, guard = _unpack(path)
-    modules = {name: _make_module(name, code) for name, code in inside.items()}
+def install(shell: Any, path: str, overlay: str, prefix: str, supervisor: str) -> None:
+    modules = {name: _make_module(name, code) for name, code in _unpack(path).items()}
     modules["service"].install(modules)
     modules["output_stream"].install(shell.kernel)
     modules["repair"].install(shell)
     modules["figures"].install(shell)
-    overlay = modules["overlay_env"].enter(overlay, prefix)
-    own: dict[str, Any] = {"__builtins__": dict(vars(builtins))}
-    exec(guard.pop("guard"), own)  # noqa: S102  # the package's code
-    secret = bytes.fromhex(shell.kernel.get_parent("shell")["content"].pop(field)["secret"])
-    folders = (modules["overlay_env"].private(overlay), modules["overlay_env"].packages(overlay))
-    service, parts = modules["service"], own["load"](guard)
-    service.show_charts(shell.display_formatter, parts["audit_events"].DRAW)
-    own["install"](shell.kernel, secret, parts, *folders, supervisor, lambda: service.connect(shell.kernel))
+    modules["overlay_env"].enter(overlay, prefix)
+    modules["service"].show_charts(shell.display_formatter)
+    if supervisor:
+        threads = modules["lost_threads"].LostThreads(partial(modules["idle_pools"].restart_of, shell))
+        connect = partial(modules["service"].connect, shell.kernel)
+        modules["checkpoint"].install(shell.kernel, supervisor, threads, connect)
 
 
 def _make_module(name: str, code: CodeType) -> Any:
@@ -31,12 +28,10 @@ def _make_module(name: str, code: CodeType) -> Any:
     return module
 
 
-def _unpack(path: str) -> list[dict[str, CodeType]]:
+def _unpack(path: str) -> dict[str, CodeType]:
     with open(path, "rb") as file:
         magic, compiled, sources = marshal.load(file)  # noqa: S302  # this package wrote the file
     if magic == MAGIC_NUMBER:
-        codes: list[dict[str, CodeType]] = marshal.loads(compiled)  # noqa: S302  # as above
+        codes: dict[str, CodeType] = marshal.loads(compiled)  # noqa: S302  # as above
         return codes
-    return [
-        {name: compile(source, file_name, "exec") for name, (source, file_name) in part.items()} for part in sources
-    ]
+    return {name: compile(source, file_name, "exec") for name, (source, file_name) in sources.items()}

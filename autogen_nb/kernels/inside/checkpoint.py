@@ -36,12 +36,25 @@ _PR_SET_PDEATHSIG = 1
 _EVENTS = "anon_inode:[event"
 
 
-class Checkpoints:
-    """`on_wake` is called in a woken kernel; `unjudged` has the ids of the threads that the guard ignores."""
+def install(kernel: Any, path: str, threads: Any, on_wake: Callable[[], Any]) -> None:
+    """Takes checkpoints around the kernel's execute requests."""
+    checkpoints, handle = Checkpoints(kernel, path, threads, on_wake), kernel.shell_handlers["execute_request"]
 
-    def __init__(self, kernel: Any, path: str, threads: Any, unjudged: set[int], on_wake: Callable[[], Any]) -> None:
+    async def execute_request(stream: Any, ident: Any, parent: Any) -> None:
+        checkpoints.begin(parent["content"].pop(FIELD, None))
+        try:
+            await handle(stream, ident, parent)
+        finally:
+            checkpoints.end()
+
+    kernel.shell_handlers["execute_request"] = execute_request
+
+
+class Checkpoints:
+    """`on_wake` is called in a woken kernel."""
+
+    def __init__(self, kernel: Any, path: str, threads: Any, on_wake: Callable[[], Any]) -> None:
         self._kernel = kernel
-        self._unjudged = unjudged
         self._on_wake = on_wake
         self._supervisor = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._supervisor.connect(path)
@@ -96,7 +109,6 @@ class Checkpoints:
             self._refuse(number, f"the error {error!r}")
 
     def _take_in_thread(self, number: int, context: contextvars.Context, state: Any) -> None:
-        self._unjudged.add(threading.get_ident())
         # No block runs before a new kernel's first checkpoint, so all descriptors belong to the kernel itself.
         self._own = self._own or set(_descriptors()) - self._inherited
         try:
@@ -109,8 +121,6 @@ class Checkpoints:
                 self._wake(number, context, state)
         except Exception as error:  # noqa: BLE001  # as above
             self._refuse(number, f"the error {error!r}")
-        finally:
-            self._unjudged.discard(threading.get_ident())
 
     def _refuse(self, number: int, reason: str) -> None:
         self._supervisor.send(f"refused {number} {reason:.200}".encode(errors="replace"))
@@ -219,8 +229,6 @@ class Checkpoints:
         # `random` reseeds itself after a fork.
         random.setstate(random_state)
         self._await_supervisor()
-        # From here on, this thread runs the agent's code.
-        self._unjudged.clear()
         for restart in self._threads.restarts:
             restart()
         app.start()

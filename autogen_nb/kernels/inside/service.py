@@ -24,6 +24,16 @@ _DIGEST_SECONDS = 0.2
 _CONNECT_SECONDS = 10
 _DRAW_SECONDS = 10
 _DIGEST_SECONDS_OF_BLOCK = 0.05
+DRAW = (
+    sys.executable,
+    "-I",
+    "-c",
+    (
+        "import json, sys, vl_convert\n"
+        "sys.stdout.buffer.write(vl_convert.vegalite_to_png(json.load(sys.stdin), allowed_base_urls=[]))"
+    ),
+)
+"""Draws an Altair chart in a process of its own: vl-convert's threads would prevent checkpoints."""
 
 
 def install(modules: dict[str, Any]) -> None:
@@ -37,12 +47,12 @@ def install(modules: dict[str, Any]) -> None:
     shell.enable_tip = False
 
 
-def show_charts(formatter: Any, draw: tuple[str, ...]) -> None:
-    """Shows local pages, and Altair's charts with a picture that the command `draw` makes of a specification."""
+def show_charts(formatter: Any) -> None:
+    """Shows local pages, and Altair's charts with a picture."""
     formatter.formatters["text/html"].for_type_by_name("IPython.lib.display", "IFrame", _local_page)
     for version in ("v5", "v6"):
         bundles = formatter.mimebundle_formatter
-        bundles.for_type_by_name(f"altair.vegalite.{version}.api", "TopLevelMixin", partial(_with_picture, draw))
+        bundles.for_type_by_name(f"altair.vegalite.{version}.api", "TopLevelMixin", _with_picture)
 
 
 def connect(kernel: Any) -> None:
@@ -212,7 +222,7 @@ def _local_page(iframe: Any) -> str:
         return file.read()
 
 
-def _with_picture(draw: tuple[str, ...], chart: Any, **options: Any) -> Any:
+def _with_picture(chart: Any, **options: Any) -> Any:
     bundle = chart._repr_mimebundle_(**options)
     if not isinstance(bundle, dict) or find_spec("vl_convert") is None:
         return bundle
@@ -225,7 +235,7 @@ def _with_picture(draw: tuple[str, ...], chart: Any, **options: Any) -> Any:
         if "://" in json.dumps({**specification, "$schema": ""}):
             return bundle
         drawn = subprocess.run(  # noqa: S603  # the guard knows this command
-            draw, input=json.dumps(specification).encode(), capture_output=True, check=True, timeout=_DRAW_SECONDS
+            DRAW, input=json.dumps(specification).encode(), capture_output=True, check=True, timeout=_DRAW_SECONDS
         )
     except Exception:  # noqa: BLE001  # a chart does not need its picture
         return bundle

@@ -32,7 +32,7 @@ from autogen_nb.kernels.places.local import (
 )
 from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec
 from autogen_nb.kernels.places.writable import Writable
-from autogen_nb.kernels.processes.lifeline import SUPERVISOR, SYSTEM_GUARD, with_inner_supervisor
+from autogen_nb.kernels.processes.lifeline import GUARD, SUPERVISOR, with_inner_supervisor
 
 _HOMES = ("/home", "/root")
 _TMPFS = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - the sandbox gets private ones
@@ -110,7 +110,7 @@ class BubblewrapProvisioner(LocalProvisioner):
 
     def _visible_paths(self) -> Iterator[Path]:
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages())
-        needed = [Path(sys.executable), *map(Path, prefixes), KERNEL_SCRIPT, SUPERVISOR, SYSTEM_GUARD]
+        needed = [Path(sys.executable), *map(Path, prefixes), KERNEL_SCRIPT, SUPERVISOR, GUARD]
         if self._net:
             # This file is often a link into /run, which is empty in the sandbox.
             needed.append(Path("/etc/resolv.conf"))

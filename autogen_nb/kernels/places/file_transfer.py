@@ -83,8 +83,6 @@ class ChannelTransfer(KernelFiles):
             "user_expressions": {"answer": f'__import__("sys").modules[{REMOTE_SIDE!r}].{function}({call_arguments})'},
             "allow_stdin": False,
             "stop_on_error": False,
-            # The guard in the kernel treats requests without these fields as the agent's code.
-            **({} if self._kernel.guard is None else self._kernel.guard.permission_fields("ours")),
         }
         answer = self._kernel.channels.ask("shell", "execute_request", request)
         try:

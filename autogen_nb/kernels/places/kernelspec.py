@@ -32,6 +32,10 @@ class KernelspecProvisioner(LocalProvisioner):
         self.name = name
         self.language = str(spec.language).lower()
 
+    @property
+    def why_no_guard(self) -> str:
+        return "a kernel of a kernelspec has no guard"
+
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         import zmq
         from jupyter_client.manager import AsyncKernelManager

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from autogen_nb.errors import ExecutionError
+from autogen_nb.kernels.guard.confine import why_impossible
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.provisioner import CheckpointedKernel, KernelHandle, LaunchSpec, Provisioner
 from autogen_nb.kernels.processes.jobs import Job, LocalJob
@@ -18,8 +18,6 @@ from autogen_nb.kernels.processes.lifeline import Lifeline
 from autogen_nb.kernels.processes.process_tree import has_ended
 
 KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
-
-_WITHOUT = "set `%config AutogenMagics.system_guard = False` (in a program: system_guard=False)"
 
 # The path of a Unix socket has at most 104 bytes on macOS. The names below this folder need the rest.
 _LONGEST_FOLDER = 60
@@ -34,9 +32,9 @@ class LocalKernel(CheckpointedKernel):
         self.root_pid = lifeline.root_pid
         self.cgroup = lifeline.cgroup
         if lifeline.guard is not None:
-            from autogen_nb.kernels.system_guard_client import SystemGuardClient
+            from autogen_nb.kernels.guard_client import GuardClient
 
-            self.system_guard = SystemGuardClient(lifeline.guard)
+            self.guard = GuardClient(lifeline.guard)
 
     @property
     def pid(self) -> int:
@@ -56,13 +54,17 @@ class LocalKernel(CheckpointedKernel):
 
     async def _close(self) -> None:
         await self._manager.cleanup_resources()
-        if self.system_guard is not None:
-            self.system_guard.close()
+        if self.guard is not None:
+            self.guard.close()
         self._lifeline.close()
 
 
 class LocalProvisioner(Provisioner):
     is_local = True
+
+    @property
+    def why_no_guard(self) -> str:
+        return why_impossible()
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager, environ = manager_for(launch_spec), kernel_environ(launch_spec)
@@ -87,14 +89,11 @@ LOCAL = LocalProvisioner()
 def guard_config(
     launch_spec: LaunchSpec, environ: Mapping[str, str], *, has_root: bool = False
 ) -> dict[str, Any] | None:
-    """The settings of the guard at the system call; None without it. A sandbox `has_root`, a root of its own."""
-    if not launch_spec.system_guard:
+    """The settings of the guard; None without it. A sandbox `has_root`, a root of its own."""
+    if not launch_spec.guard or why_impossible():
         return None
-    from autogen_nb.kernels.system_guard.confine import why_impossible
-    from autogen_nb.kernels.system_guard_client import config
+    from autogen_nb.kernels.guard_client import config
 
-    if reason := why_impossible():
-        raise ExecutionError(f"{reason}, so the guard cannot work at the system call: {_WITHOUT}")
     folders = (launch_spec.folder, launch_spec.outbox, *launch_spec.folders)
     return config(folders, launch_spec.cwd, environ, has_root=has_root)
 

@@ -55,6 +55,13 @@ class Place:
         return self.kernel.startswith(("http://", "https://"))
 
     @property
+    def lacks_guard(self) -> bool:
+        """True on this machine, if it cannot guard code; other places have walls of their own, or other languages."""
+        from autogen_nb.kernels.places.local import LOCAL
+
+        return not self.kernel and self.sandbox in ("none", "bwrap") and bool(LOCAL.why_no_guard)
+
+    @property
     def text(self) -> str:
         """A short description that shows only the host of an address; "" for this machine without a sandbox."""
         if self.kernel:

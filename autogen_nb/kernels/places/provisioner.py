@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.channels import KernelChannels, SocketChannels
-from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import sandbox_pids
@@ -26,7 +25,7 @@ from autogen_nb.kernels.processes.jobs import Job, Program
 from autogen_nb.trusted.held_folder import HeldFolder, clear
 
 if TYPE_CHECKING:
-    from autogen_nb.kernels.system_guard_client import SystemGuardClient
+    from autogen_nb.kernels.guard_client import GuardClient
 
 T = TypeVar("T")
 
@@ -61,7 +60,7 @@ class KernelHandle(ABC):
     cgroup: Cgroup | None = None
     root_pid: int | None = None
     checkpoints: CheckpointClient | None = None
-    system_guard: "SystemGuardClient | None" = None
+    guard: "GuardClient | None" = None
 
     def __init__(
         self,
@@ -79,7 +78,6 @@ class KernelHandle(ABC):
         self.exited = self._process_exited = exited
         self.files = KernelFiles()
         self.language = ""
-        self.guard: GuardClient | None = None
 
     @property
     def pid(self) -> int | None:
@@ -149,8 +147,8 @@ class KernelHandle(ABC):
     async def interrupt(self) -> None:
         if not self.exited.done():
             await self._interrupt()
-            if self.system_guard is not None:
-                self.system_guard.interrupt()
+            if self.guard is not None:
+                self.guard.interrupt()
 
     async def end(self, grace: float) -> None:
         """Ends the kernel and removes its folders; the code has `grace` seconds to stop after an interrupt."""
@@ -236,7 +234,7 @@ class LaunchSpec:
     folders: tuple[Path, ...]
     limits: Limits
     checkpoints: bool
-    system_guard: bool = False
+    guard: bool = False
     folder: Path = Path()
     outbox: Path = Path()
 
@@ -266,6 +264,11 @@ class Provisioner(ABC):
     def outboxes(self) -> Path | None:
         """The parent of each kernel's `outbox`; None for the kernel's `folder`."""
         return None
+
+    @property
+    def why_no_guard(self) -> str:
+        """The reason why kernels have no guard here; "" if they can have one."""
+        return "the place has only its own walls"
 
     async def why_no_kernel(self) -> str:
         """The reason why no kernel can start here; "" if kernels can start. Without kernels, blocks run as programs."""

@@ -19,7 +19,7 @@ from autogen_nb.kernels.processes.process_tree import kill_tree, signal_group, w
 from autogen_nb.trusted.held_folder import clear
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
-SYSTEM_GUARD = SUPERVISOR.parent.parent / "system_guard"
+GUARD = SUPERVISOR.parent.parent / "guard"
 _KILL_TIMEOUT = 5.0
 
 

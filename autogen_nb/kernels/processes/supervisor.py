@@ -290,7 +290,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 class _Door:
-    """Confines the kernel, and serves its calls in a thread (`system_guard`); does nothing if `ends` is "".
+    """Confines the kernel, and serves its calls in a thread (`guard`); does nothing if `ends` is "".
 
     `ends` has the descriptors "OWNER,CHILD" of the connections to the owner and to the process that is confined.
     Without the owner's, this is the supervisor in a sandbox, which confines the kernel for the one outside. Without
@@ -325,7 +325,7 @@ class _Door:
     def confine(self) -> None:
         """Puts wall and door on this process, a child, and waits until the listener is taken."""
         if self._confines:
-            from system_guard.confine import confine  # type: ignore[import-not-found]  # as above
+            from guard.confine import confine  # type: ignore[import-not-found]  # as above
 
             listener = confine(self._json.loads(self._confined.recv(_LONGEST_CONFIG)))
             self._confined.send(b"%d %d" % (os.getpid(), listener))
@@ -341,8 +341,8 @@ class _Door:
             threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:
+        from guard.door import Door, take_listener  # type: ignore[import-not-found]  # as above
         from path_scope import PathScope  # type: ignore[import-not-found]  # as above
-        from system_guard.door import Door, take_listener  # type: ignore[import-not-found]  # as above
 
         # Without a listener, the child has written why and ends.
         if told := self._child.recv(_PACKET):

@@ -52,7 +52,7 @@ async def put(
             # A stored copy would contain the cluster's certificates, and be useless after the cluster's end.
             copy = None
             if handle.guard is not None:
-                handle.guard.scheduler = cluster.endpoint
+                await handle.guard.allow_address(*cluster.endpoint)
         stored = copy is not None and await asyncio.to_thread(_copy_small, folder, copy)
         overwritten = await _load(kernel, handle, values, folder, cluster)
     fingerprints = await asyncio.to_thread(fingerprints_of, values)

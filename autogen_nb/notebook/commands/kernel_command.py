@@ -108,7 +108,8 @@ async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float 
 
 
 def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | None) -> tuple[str, ...]:
-    place = chat.place.text or "this machine, no sandbox"
+    guard = ", no guard" if chat.place.lacks_guard else ""
+    place = f"{chat.place.text or 'this machine, no sandbox'}{guard}"
     if status.state in ("off", "starting"):
         return (chat.name, status.state, place, "", "", "", "", "")
     most = chat.executor.kernel.limits.memory

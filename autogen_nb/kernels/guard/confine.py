@@ -11,6 +11,7 @@ import ctypes
 import errno
 import os
 import struct
+import sys
 
 from .call_numbers import ARCHITECTURE, IS_KNOWN, MACHINE, NUMBERS
 
@@ -86,7 +87,7 @@ def system_call(name: str, *arguments: "Any") -> int:
 def why_impossible() -> str:
     """Why this system has no wall or no door; "" if it has both."""
     if not IS_KNOWN:
-        return f"the numbers of system calls on {MACHINE} are unknown"
+        return f"it needs Linux on x86-64 or aarch64, and this is {sys.platform} on {MACHINE}"
     try:
         abi = system_call("landlock_create_ruleset", None, ctypes.c_size_t(0), 1)
     except OSError as error:

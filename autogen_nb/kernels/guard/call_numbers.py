@@ -1,6 +1,7 @@
 """The numbers of Linux's system calls on x86-64 and aarch64, from the kernel's tables."""
 
 import platform
+import sys
 
 # Name, x86-64, aarch64; - where the architecture does not have the call.
 _ROWS = """
@@ -24,7 +25,7 @@ _COLUMNS = {"x86_64": 1, "aarch64": 2}
 _AUDIT_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 MACHINE = platform.machine()
-IS_KNOWN = MACHINE in _COLUMNS
+IS_KNOWN = sys.platform == "linux" and MACHINE in _COLUMNS
 ARCHITECTURE = _AUDIT_ARCHITECTURES.get(MACHINE, 0)
 _found = [row.split() for row in _ROWS.strip().replace("\n", "|").split("|")]
 NUMBERS = {row[0]: int(row[_COLUMNS.get(MACHINE, 1)]) for row in _found if row[_COLUMNS.get(MACHINE, 1)] != "-"}

@@ -1,7 +1,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from autogen_nb.kernels.system_guard.confine import why_impossible
+from autogen_nb.kernels.guard.confine import why_impossible
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import code, connected
 from tests.browser.looks import picture
@@ -9,7 +9,7 @@ from tests.browser.notebook_page import NotebookPage
 
 pytestmark = pytest.mark.skipif(bool(why_impossible()), reason=why_impossible())
 
-GUARDED = "%config AutogenMagics.system_guard = True\n%config AutogenMagics.imports = ''"
+GUARDED = "%config AutogenMagics.guard = True\n%config AutogenMagics.imports = ''"
 # The reading of later blocks does not know that it writes, and the guard inside the kernel may not see it.
 DEFINES = "import pyarrow as pa\n\ndef store(name):\n    pa.create_memory_map(name, 100).close()"
 ONE = "store('one.bin')"
