@@ -9,8 +9,7 @@ from tests.browser.notebook_page import NotebookPage
 
 pytestmark = pytest.mark.skipif(bool(why_impossible()), reason=why_impossible())
 
-GUARDED = "%config AutogenMagics.guard = True\n%config AutogenMagics.imports = ''"
-# The reading of later blocks does not know that it writes, and the guard inside the kernel may not see it.
+# The reading of later blocks does not know that it writes.
 DEFINES = "import pyarrow as pa\n\ndef store(name):\n    pa.create_memory_map(name, 100).close()"
 ONE = "store('one.bin')"
 TWO = """
@@ -23,20 +22,20 @@ print('both are there')
 
 def test_native_code_and_threads_ask_in_the_middle_of_a_block(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     fake.add(*map(code, (DEFINES, ONE, TWO, ONE, f"{ONE}\nprint('once more')")), "All is saved.")
-    notebook.create(f"{connected(fake)}\n{GUARDED}", "%%autogen --confirm risky\nSave it.")
+    notebook.create(f"{connected(fake)}\n%config AutogenMagics.imports = ''", "%%autogen --confirm risky\nSave it.")
     notebook.run_all()
     notebook.click(1, "Run")
     expect(notebook.output(1)).to_contain_text("it writes one.bin next. Allow it?")
-    misfits = picture(notebook, "system-guard-asks")
+    misfits = picture(notebook, "guard-asks")
     notebook.click(1, "Deny")
     notebook.fill(1, "not here", "Reason")
     notebook.click(1, "Deny")
     expect(notebook.output(1)).to_contain_text("asks 2 questions")
-    misfits += picture(notebook, "system-guard-asks-twice")
+    misfits += picture(notebook, "guard-asks-twice")
     notebook.click(1, "Allow all")
     expect(notebook.output(1)).to_contain_text("it writes one.bin next. Allow it?")
     notebook.click(1, "Always allow …")
-    misfits += picture(notebook, "system-guard-rules")
+    misfits += picture(notebook, "guard-rules")
     notebook.output(1).get_by_role("checkbox").first.check()
     notebook.click(1, "Allow from now on")
     notebook.await_idle()
@@ -45,4 +44,4 @@ def test_native_code_and_threads_ask_in_the_middle_of_a_block(notebook: Notebook
     expect(notebook.output(1)).to_contain_text("Denied, the code writes one.bin: not here")
     expect(notebook.output(1)).to_contain_text("Permission denied")
     expect(notebook.output(1)).to_contain_text("once more")
-    assert misfits + picture(notebook, "system-guard-end") == []
+    assert misfits + picture(notebook, "guard-end") == []
