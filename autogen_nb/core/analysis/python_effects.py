@@ -207,10 +207,9 @@ class _PythonReader:
         texts = self._texts(call, 0)
         if isinstance(node, ast.List | ast.Tuple):
             texts = (" ".join(self._values.texts(each)[0] or "..." for each in node.elts[:50]),)
-        # The arguments of worker processes are no commands.
-        are_workers = name.startswith(("multiprocessing.", "concurrent.", "joblib."))
+        takes_command = "." not in name or name.startswith(("subprocess.", "os.", "pty.", "asyncio.", "psutil."))
         for text in texts or (None,):
-            if text is None or are_workers or text.startswith(("...", UNSPELLED)):
+            if text is None or not takes_command or text.startswith(("...", UNSPELLED)):
                 self._effects.add_vague("process", name)
             else:
                 self._effects.add("process", text)
