@@ -24,6 +24,7 @@ _COMMAND = re.compile(r"(\s*)([!%?/,;].*|\?{0,2}\s*%{0,2}[\w.*\[\]'\"]+\s*\?{0,2
 _ASSIGNMENT = re.compile(r"(\s*[\w.\[\]'\", ]+?\s*=)\s*([!%].*)")
 _HELP = re.compile(r"\?|.*\?\s*;?\s*$")
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
+_SHELL_OPTIONS = re.compile(r"(\s|--(bg|no-raise-error)|-[eux]*o pipefail|-[eux]+)*")
 _HARMLESS = ("load_ext autoreload", "config InlineBackend.", "config InteractiveShell.ast_node_interactivity")
 
 
@@ -111,7 +112,7 @@ def _read_cell_magic(head: str, body: str, effects: EffectCollector) -> None:
                 effects.inner.append(line)
             effects.inner.append(body)
         case "shell":
-            if line:
+            if not _SHELL_OPTIONS.fullmatch(line):
                 effects.add("process", f"{name} {line}")
             effects.add_started(name)
             read_shell(body, effects)
