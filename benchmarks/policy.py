@@ -3,11 +3,12 @@
 import statistics
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from autogen_nb.core.analysis import effects, effects_to_confirm
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.messages import CodeBlock
-from benchmarks._guarded import guarded
+from benchmarks._guarded import guarded as run_guarded
 from benchmarks._sizes import sized
 from benchmarks._table import table
 from tests.corpus import OWN, SNIPPETS, Snippet
@@ -17,9 +18,10 @@ FOLDER = "/home/ann/work"
 GROUND = PathScope(FOLDER, f"{FOLDER}/{OWN}", "/home/ann", private_temporary=True)
 
 
-def read(snippet: Snippet) -> bool:
-    """Whether the reading asks about it before it runs."""
-    return effects_to_confirm("risky", CodeBlock(snippet.language, snippet.code), GROUND) is not None
+def read(snippet: Snippet, *, guarded: bool = False) -> bool:
+    """True if the reading asks about the snippet before it runs."""
+    block = CodeBlock(snippet.language, snippet.code)
+    return effects_to_confirm("risky", block, GROUND, guarded=guarded) is not None
 
 
 def figures(what: str, asked: Callable[[Snippet], bool], snippets: Iterable[Snippet] = CORPUS) -> str:
@@ -50,9 +52,10 @@ def milliseconds() -> list[float]:
 
 def main() -> None:
     print(figures("the reading", read))
+    print(f"\n{figures('the reading behind the guard at the system call', partial(read, guarded=True))}")
     times = milliseconds()
     python = [each for each in CORPUS if each.language == "python"]
-    came = guarded(python)
+    came = run_guarded(python)
     print(f"\n{figures('the guard alone', lambda each: bool(came[each.name].asked), python)}")
     print(f"\none reading: {statistics.median(times):.2f} ms in the middle, {max(times):.1f} ms at most")
 

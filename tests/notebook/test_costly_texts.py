@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from autogen_nb.core import analysis
-from autogen_nb.core.analysis import sql_effects
 from autogen_nb.core.chats.termination_checks import without
 from autogen_nb.core.policy import effect_targets
 from autogen_nb.core.text.reasoning import split_unopened
@@ -23,7 +22,7 @@ def _html(text: Callable[[int], str]) -> Callable[[int], object]:
 
 
 def _python(code: Callable[[int], str]) -> Callable[[int], object]:
-    return lambda length: analysis.effects(CodeBlock("python", code(length)))
+    return lambda length: analysis.effects.__wrapped__(CodeBlock("python", code(length)))
 
 
 def _bold(form: str, length: int) -> str:
@@ -60,7 +59,14 @@ TEXTS: dict[str, Callable[[int], object]] = {
     "empty lines": lambda length: without("TERMINATE", "\n" * length),
     "spaces as SQL": _python(lambda length: f"c.execute({' ' * length + '!'!r})"),
     "SQL that copies": _python(lambda length: f"pd.read_sql({'copy ' * (length // 5)!r}, c)"),
+    "SQL that copies much": _python(lambda length: f"pd.read_sql({'copy ' * 1_900!r}, c)\n" * (length // 10_000)),
     "a module of dots": _python(lambda length: f"importlib.import_module({'a.' * (length // 20)!r})"),
+    "names of names": _python(lambda length: "\n".join(f"a{n} = a{n + 1}.b" for n in range(length // 20))),
+    "texts of texts": _python(lambda length: "\n".join(f"a{n} = a{n + 1} + a{n + 1}" for n in range(length // 40))),
+    "calls of calls": _python(lambda length: "x" + "()" * 500 + "\n" + "x.a().b('c')\n" * (length // 20)),
+    "quotes in a shell": lambda length: analysis.effects.__wrapped__(CodeBlock("sh", "echo '\n" * (length // 7))),
+    "substitutions in a shell": lambda length: analysis.effects.__wrapped__(CodeBlock("sh", "$(" * (length // 2))),
+    "lines of magics": _python(lambda length: "%cd x\n" * (length // 6)),
     "a host of colons": lambda length: effect_targets.address(":" * length + "!"),
 }
 """Each of them took minutes, or hours."""
@@ -102,5 +108,4 @@ def test_a_large_table_is_cleaned(cell: str) -> None:
 def test_a_long_statement_is_asked_about() -> None:
     found = analysis.effects(CodeBlock("python", f"pd.read_sql({'select 1 -- ' + 'x' * 10_000!r}, c)"))
 
-    assert not sql_effects.is_query_prefix("select 1 -- " + "x" * 10_000)
     assert any("too long to be read" in effect.words for effect in found)

@@ -1,7 +1,7 @@
-"""Predicts the effects of code from its text, before the code runs.
+"""Reads in the text of a block what the block will do, to tell it in words before the block runs.
 
-The prediction decides whether to ask the user before a run, and what approved code may do. It is no protection, because
-a function with a harmless name may do anything. Unreadable code has the effect "unknown", which needs a question.
+The reading names the paths, hosts, programs and packages that the text spells. What the text does not spell has an
+effect without a target, because the block may do more. The reading is no protection: a guard while the code runs is.
 """
 
 from functools import lru_cache
@@ -22,8 +22,11 @@ def effects(block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, .
     return _read(block, scope).effects
 
 
-def permissions(block: CodeBlock, scope: PathScope | None = None) -> Permissions:
-    """The effects that an approved block may have without another question."""
+def permissions(block: CodeBlock, scope: PathScope | None = None, *, guarded: bool = False) -> Permissions:
+    """The effects that an approved block may have without another question.
+
+    Behind the guard at the system call (`guarded`), they are the effects whose target the text spells.
+    """
     collected = _read(block, scope)
     # SQLite opens databases for writing, even for queries, so an effect on a database permits writing it, too.
     opened = (
@@ -31,17 +34,23 @@ def permissions(block: CodeBlock, scope: PathScope | None = None) -> Permissions
         for effect in collected.effects
         if effect.target.endswith(_DATABASES)
     )
-    return Permissions(tuple(dict.fromkeys((*collected.effects, *collected.started, *opened))))
+    permitted = dict.fromkeys((*collected.effects, *collected.started, *opened))
+    return Permissions(tuple(effect for effect in permitted if effect.target or not guarded))
 
 
 def effects_to_confirm(
-    confirm: Literal["risky", "always"], block: CodeBlock, scope: PathScope | None = None
+    confirm: Literal["risky", "always"], block: CodeBlock, scope: PathScope | None = None, *, guarded: bool = False
 ) -> tuple[Effect, ...] | None:
-    """The effects to show in the question about a block; None if the block may run without a question."""
+    """The effects to show in the question about a block; None if the block may run without a question.
+
+    The guard at the system call (`guarded`) asks about effects without a target when they happen.
+    """
     predicted = effects(block, scope)
-    if confirm == "risky" and all(effect.harmless for effect in predicted):
-        return None
-    return predicted
+    if confirm == "always":
+        return predicted
+    if guarded:
+        predicted = tuple(effect for effect in predicted if effect.target)
+    return None if all(effect.harmless for effect in predicted) else predicted
 
 
 def reasons(predicted: tuple[Effect, ...]) -> tuple[str, ...]:
@@ -55,5 +64,5 @@ def _read(block: CodeBlock, scope: PathScope | None) -> EffectCollector:
     elif block.language in ("sh", "bash"):
         read_shell(block.code, collected)
     else:
-        collected.add_unknown(f"is {one_line(block.language)} code, which the analysis cannot read")
+        collected.add("unknown", words=f"is {one_line(block.language)} code, which the analysis cannot read")
     return collected

@@ -1,130 +1,143 @@
-"""Predicts the effects of a notebook cell: Python with IPython's syntax.
+"""Reads the effects of a notebook cell: Python with IPython's syntax.
 
 1. A `%%magic` in the first line applies to the whole cell.
-2. `%magic`, `!command`, `name = !command` and `name?` count only where a statement begins, outside strings and
-   brackets. In the Python code, ``pass`` or an assignment replaces such a line.
+2. Lines such as `%magic`, `!command`, `name = !command` and `name?` are read one by one, even in a string of several
+   lines. In the Python code, ``pass`` or an assignment replaces them.
 3. Code in magics and strings is read after the code that contains it.
 """
 
 import re
 import textwrap
 
-from autogen_nb.core.analysis.effect_collector import EffectCollector
-from autogen_nb.core.analysis.magic_effects import read_cell_magic, read_command, read_line_magic
+from autogen_nb.core.analysis.effect_collector import EffectCollector, one_line
+from autogen_nb.core.analysis.known_names import kinds
 from autogen_nb.core.analysis.python_effects import read_python
+from autogen_nb.core.analysis.shell_effects import read_shell
+from autogen_nb.core.analysis.sql_effects import read_statement
 from autogen_nb.core.text.code_blocks import parse_python
 
-_TRICKY = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069]")
-"""Line ends that only IPython recognises, and characters that disguise code."""
-
-_ASSIGNMENT = re.compile(r"(?P<indent>\s*)(?P<target>[\w.\[\]'\", ]+?)\s*=\s*(?P<command>[!%].*)", re.DOTALL)
-_HELP = re.compile(r"\s*(\?{1,2}\s*%{0,2}[\w.*\[\]'\"]+|%{0,2}[\w.*\[\]'\"]+\s*\?{1,2})\s*;?\s*")
-_TOKEN = re.compile(r"\"\"\"|'''|\"|'|#|\\.|[()\[\]{}]", re.DOTALL)
-_DEEPER = dict.fromkeys("([{", 1) | dict.fromkeys(")]}", -1)
+_LINE_MAGICS = kinds("magics.line")
+_CELL_MAGICS = kinds("magics.cell")
 _MOST_NESTED = 4
+
+_COMMAND = re.compile(r"(\s*)([!%?/,;].*|\?{0,2}\s*%{0,2}[\w.*\[\]'\"]+\s*\?{0,2}\s*;?\s*(?<=[?;\s]))")
+_ASSIGNMENT = re.compile(r"(\s*[\w.\[\]'\", ]+?\s*=)\s*([!%].*)")
+_HELP = re.compile(r"\?|.*\?\s*;?\s*$")
+_EXPRESSION = re.compile(r"\{([^{}]*)\}")
+_SHELL_OPTIONS = re.compile(r"(\s|--(bg|no-raise-error)|-[eux]*o pipefail|-[eux]+)*")
+_HARMLESS = ("load_ext autoreload", "config InlineBackend.", "config InteractiveShell.ast_node_interactivity")
 
 
 def read_cell(code: str, effects: EffectCollector) -> None:
-    queue = [(code, 0, True)]
-    for each, nested, runs in queue:
-        if _TRICKY.search(each):
-            effects.add_unknown("has characters that hide what runs")
+    queue = [(code, 0)]
+    for each, nested in queue:
         if nested > _MOST_NESTED:
-            effects.add_unknown("nests code too deeply to be read")
+            effects.add("unknown", words="nests code too deeply to be read")
             continue
-        effects.inner, effects.texts = [], []
-        started = len(effects.started)
-        tree = parse_python(each)
-        if tree is None:
-            _read_ipython(textwrap.dedent(each), effects)
-        else:
+        effects.inner = []
+        stripped = each.lstrip("\n\r\t ")
+        if stripped.startswith("%%"):
+            head, _, body = stripped[2:].partition("\n")
+            _read_cell_magic(head, body, effects)
+        elif (tree := parse_python(each) or parse_python(_without_commands(each, effects))) is not None:
             read_python(tree, effects)
-        if not runs:
-            # Code in a string may never run. If it runs, the guard in the kernel asks before a program starts.
-            del effects.started[started:]
-        queue += [(inner, nested + 1, runs) for inner in effects.inner]
-        queue += [(text, nested + 1, False) for text in effects.texts]
+        else:
+            effects.add("unknown", words="cannot be read as Python")
+        queue += [(inner, nested + 1) for inner in effects.inner]
 
 
-def _read_ipython(code: str, effects: EffectCollector) -> None:
-    magics = EffectCollector(effects.scope)
-    stripped = code.lstrip("\n\r\t ")
-    if stripped.startswith("%%"):
-        head, _, body = stripped[2:].partition("\n")
-        read_cell_magic(head, body, magics)
-    else:
-        source, commands = _split(code)
-        for command in commands:
-            _read_line(command, magics)
-        tree = parse_python(source)
-        if tree is None:
-            effects.add_unknown("cannot be read as Python")
-            effects.started += magics.started
-            return
-        read_python(tree, effects)
-    effects.merge(magics)
+def _without_commands(code: str, effects: EffectCollector) -> str:
+    """The Python code of a cell; adds the effects of its lines in IPython's syntax."""
+    python_lines: list[str] = []
+    lines = iter(textwrap.dedent(code).split("\n"))
+    for line in lines:
+        assignment = _ASSIGNMENT.fullmatch(line)
+        command = _COMMAND.fullmatch(line)
+        text = assignment[2] if assignment else command[2].strip() if command else ""
+        if not text or text.isidentifier():
+            python_lines.append(line)
+            continue
+        while text.endswith("\\"):
+            text = text[:-1] + " " + next(lines, "")
+        python_lines.append(f"{assignment[1]} str()[0:]" if assignment else f"{line[: -len(line.lstrip())]}pass")
+        _read_line(text, effects)
+    return "\n".join(python_lines)
 
 
 def _read_line(command: str, effects: EffectCollector) -> None:
-    for part in re.findall(r"\{([^{}]*)\}", command):
-        # IPython evaluates the expressions in braces.
-        if not part.isidentifier() and part.strip():
-            effects.add_text(part, "builds a command that is not known before it runs")
-    if _HELP.fullmatch(command):
+    if _HELP.match(command):
         return
+    # IPython evaluates the expressions in braces.
+    effects.inner += [part for part in _EXPRESSION.findall(command) if part.strip() and not part.isidentifier()]
     if command.startswith("!"):
-        read_command(command.lstrip("!").strip(), effects)
+        _read_command(command.lstrip("!").strip(), effects)
     elif command.startswith("%"):
         name, _, line = command.lstrip("%").strip().partition(" ")
-        read_line_magic(name, line.strip(), effects)
+        _read_line_magic(name, line.strip(), effects)
     else:
-        effects.add_unknown("cannot be read as Python")
+        effects.add("unknown", words="cannot be read as Python")
 
 
-def _split(code: str) -> tuple[str, list[str]]:
-    python_lines: list[str] = []
-    commands: list[str] = []
-    inside = ""
-    depth = 0
-    lines = iter(code.split("\n"))
-    for line in lines:
-        plain = not inside and depth == 0
-        parts = _command(line) if plain else None
-        if parts is None:
-            python_lines.append(line)
-            inside, depth = _scanned(line, inside, depth)
-            continue
-        indent, command, instead = parts
-        while command.endswith("\\"):
-            command = command[:-1] + " " + next(lines, "")
-        if '"""' in command or "'''" in command:
-            # Triple quotes could hide code, so this unclosed bracket makes the parser fail.
-            python_lines.append("(")
-        python_lines.append(f"{indent}{instead}")
-        commands.append(command.strip())
-    return "\n".join(python_lines), commands
+def _read_line_magic(name: str, line: str, effects: EffectCollector) -> None:  # one row for each kind
+    if f"{name} {line}".startswith(_HARMLESS):
+        return
+    match _LINE_MAGICS.get(name):
+        case "plain":
+            pass
+        case "sql":
+            read_statement(line, effects)
+        case "timed":
+            effects.inner.append(re.sub(r"^(-\w+\s*\d*\s+)+", "", line))
+        case "list" | "command" | "shell" as kind:
+            command = {"list": "ls", "command": name, "shell": ""}[kind]
+            _read_command(f"{command} {line}".strip(), effects)
+        case "install":
+            effects.add_started(f"{name} {line}")
+            read_shell(f"{name} {line}", effects)
+        case "environment":
+            effects.add("environment", re.split(r"[=\s]", line)[0])
+        case "setting":
+            effects.add("environment", words=f"changes a setting: %{name} {one_line(line)}")
+        case "write":
+            effects.add_file("write", _last(line))
+        case _:
+            effects.add("unknown", words=f"uses the magic %{one_line(f'{name} {line}'.strip())}")
 
 
-def _command(line: str) -> tuple[str, str, str] | None:
-    """The indent, the command and the Python replacement of a line in IPython's syntax; None for other lines."""
-    bare = line.lstrip()
-    indent = line[: len(line) - len(bare)]
-    if bare.startswith(("%", "!", "?", "/", ",", ";")) or (_HELP.fullmatch(line) and bare):
-        return indent, bare, "pass"
-    if (assignment := _ASSIGNMENT.fullmatch(line)) is not None:
-        return indent, assignment["command"], f"{assignment['target']} = str()[0:]"
-    return None
+def _read_cell_magic(head: str, body: str, effects: EffectCollector) -> None:
+    name, _, line = head.strip().partition(" ")
+    match _CELL_MAGICS.get(name):
+        case "code":
+            if name in ("time", "timeit") and not line.startswith("-"):
+                effects.inner.append(line)
+            effects.inner.append(body)
+        case "shell":
+            if not _SHELL_OPTIONS.fullmatch(line):
+                effects.add("process", f"{name} {line}")
+            effects.add_started(name)
+            read_shell(body, effects)
+        case "system":
+            read_shell(f"{line}\n{body}", effects)
+        case "sql":
+            read_statement(body, effects)
+        case "write":
+            effects.add_file("write", _last(line))
+        case "process":
+            effects.add("process", f"{name} {line}")
+        case "plain":
+            return
+        case _:
+            effects.add("unknown", words=f"uses the magic %%{one_line(name)}")
 
 
-def _scanned(line: str, inside: str, depth: int) -> tuple[str, int]:
-    for match in _TOKEN.finditer(line):
-        mark = match[0]
-        if inside:
-            inside = "" if mark == inside else inside
-        elif mark.startswith("#"):
-            break
-        elif mark[0] in "\"'":
-            inside = mark
-        else:
-            depth = max(depth + _DEEPER.get(mark, 0), 0)
-    return inside if len(inside) == len('"""') else "", depth
+def _read_command(line: str, effects: EffectCollector) -> None:
+    if line:
+        effects.add_started(line)
+    # The values of other `{expressions}` are unknown before the run.
+    read_shell(_EXPRESSION.sub("$_", line.replace("{sys.executable}", "python")), effects)
+
+
+def _last(line: str) -> str | None:
+    words = line.split()
+    path = words[-1].strip("\"'") if words else ""
+    return None if not path or "{" in path or "$" in path else path

@@ -7,9 +7,10 @@
 """
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
-from autogen_nb.core.analysis import effects_to_confirm, permissions, reasons
+from autogen_nb.core.analysis import effects, effects_to_confirm, permissions, reasons
 from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Outcome, Reply, Stop, ask
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.text.code_blocks import CodeReading
@@ -29,12 +30,15 @@ UNCLOSED = (
 
 @dataclass(frozen=True, slots=True)
 class RunCode:
+    """`guarded` is True if the code runs behind the guard at the system call."""
+
     reach: Reach = "auto"
     confirm: Confirm = "never"
     together: bool = False
     sources: frozenset[str] | None = None
     pictures: bool = False
     scope: PathScope | None = None
+    guarded: bool = False
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
         newest = self._newest(state, spec, peer)
@@ -99,14 +103,17 @@ class RunCode:
     def _question(self, spec: AgentSpec, blocks: tuple[CodeBlock, ...]) -> CodeAsked:
         if self.confirm == "never":
             return CodeAsked(spec.name, blocks)
-        allowed = dict.fromkeys(effect for block in blocks for effect in permissions(block, self.scope).effects)
-        return CodeAsked(spec.name, blocks, Permissions(tuple(allowed)))
+        allowed = (permissions(block, self.scope, guarded=self.guarded).effects for block in blocks)
+        return CodeAsked(spec.name, blocks, Permissions(tuple(dict.fromkeys(chain.from_iterable(allowed)))))
 
     def _approval_question(self, spec: AgentSpec, block: CodeBlock, index: int, total: int) -> ApprovalAsked | None:
-        effects = None if self.confirm == "never" else effects_to_confirm(self.confirm, block, self.scope)
-        if effects is None:
+        if self.confirm == "never":
             return None
-        return ApprovalAsked(spec.name, block, index, total, reasons(effects), effects, self.confirm == "always")
+        asked = effects_to_confirm(self.confirm, block, self.scope, guarded=self.guarded)
+        if asked is None:
+            return None
+        words = reasons(effects(block, self.scope))
+        return ApprovalAsked(spec.name, block, index, total, words, asked, self.confirm == "always")
 
     def _approved(
         self, spec: AgentSpec, run: "_Run", block: CodeBlock, index: int, total: int

@@ -32,25 +32,16 @@ def test_effects_are_those_of_the_head(head: str, code: str) -> None:
 @pytest.mark.parametrize(
     ("code", "shared", "private"),
     [
-        ("open(tempfile.mkdtemp() + '/x', 'w')", {("write", "/tmp")}, set()),
-        ("f = tempfile.NamedTemporaryFile(delete=False)\nos.remove(f.name)", {("write", "/tmp")}, set()),
-        ("n, p = tempfile.mkstemp()\nos.fdopen(n, 'w').write('x')\nos.close(n)", {("write", "/tmp")}, set()),
-        ("with tempfile.TemporaryDirectory() as d:\n    tempfile.mkdtemp(dir=d)", {("write", "/tmp")}, set()),
-        ("tempfile.mkdtemp(dir=tempfile.gettempdir() + '/..')", {("write", "/tmp/..")}, {("write", "")}),
-        (
-            "tempfile.mkdtemp(dir='autogen_files/main')",
-            {("write_own", "autogen_files/main")},
-            {("write_own", "autogen_files/main")},
-        ),
-        ("tempfile.mkdtemp(dir='out' if x else None)", {("write", "")}, {("write", "")}),
-        ("open(tempfile.gettempprefix(), 'w')", {("write", "")}, {("write", "")}),
-        ("f = tempfile.NamedTemporaryFile()\nf.name = '/x'\nos.remove(f.name)", {("delete", "")}, {("delete", "")}),
+        ("open(tempfile.mkdtemp() + '/x', 'w')", {("write", "")}, set()),
+        ("f = tempfile.NamedTemporaryFile(delete=False)\nos.remove(f.name)", {("write", ""), ("delete", "")}, set()),
+        ("tempfile.mkdtemp(dir=tempfile.gettempdir() + '/..')", {("write", "")}, {("write", "")}),
+        ("tempfile.mkdtemp(dir='out')", {("write", "out")}, {("write", "out")}),
     ],
 )
 def test_temporary_files_are_nothing_where_their_folder_is_private(
     code: str, shared: set[tuple[str, str]], private: set[tuple[str, str]]
 ) -> None:
-    code = f"import os, shutil, tempfile\n{code}"
+    code = f"import os, tempfile\n{code}"
 
     assert read(code) == shared
     assert read(code, replace(GROUND, private_temporary=True)) == private
@@ -62,10 +53,8 @@ def test_temporary_files_are_nothing_where_their_folder_is_private(
         ("%time x\nfiles = !ls {folder}", ["ls {folder}"]),
         ("%system rm x\n%ll data\n%cat a.csv\n%who", ["rm x", "ls data", "cat a.csv"]),
         ("%%bash -euo pipefail -s a b\nls", ["bash"]),
-        ("%%bash x.sh\nls", []),
         ("%%time\n" * 10 + "!ls", []),
         ("%%html\nx", []),
-        ("get_ipython().run_cell('%time !ls')", []),
     ],
 )
 def test_shell_lines_that_were_let_run_may_start_their_programs(code: str, started: list[str]) -> None:
@@ -82,16 +71,6 @@ def test_database_that_is_read_may_be_opened() -> None:
     ).effects
 
     assert [(effect.kind, effect.target) for effect in let] == [("read", "shop.db"), ("write", "shop.db")]
-
-
-@pytest.mark.parametrize("mark", ["", "f"])
-def test_a_statement_that_is_too_long_is_not_read(mark: str) -> None:
-    statement = f"SELECT {'1' * 10_000}" + "{x}" * bool(mark)
-    found = effects(
-        CodeBlock("python", f"import sqlite3\nsqlite3.connect('a.db').execute({mark}'{statement}')"), GROUND
-    )
-
-    assert "unknown" in [effect.kind for effect in found]
 
 
 def test_code_within_code_ends() -> None:
