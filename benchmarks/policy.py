@@ -52,7 +52,7 @@ def milliseconds() -> list[float]:
 
 def main() -> None:
     print(figures("the reading", read))
-    print(f"\n{figures('the reading behind the guard at the system call', partial(read, guarded=True))}")
+    print(f"\n{figures('the reading behind the guard', partial(read, guarded=True))}")
     times = milliseconds()
     python = [each for each in CORPUS if each.language == "python"]
     came = run_guarded(python)

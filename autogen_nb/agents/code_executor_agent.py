@@ -88,8 +88,12 @@ class CodeExecutorAgent(ConversableAgent):
         # `self.code.confirm` includes the organisation's policy, which may be stricter than the argument.
         confirm = self.code.confirm if self._approval is None else "always"
         if self.model is not None:
-            return WriteAndRun(RunCode(confirm=confirm, scope=self.code.scope), self._retries)
-        return RunLast(RunCode(confirm=confirm, sources=self._sources, scope=self.code.scope))
+            return WriteAndRun(
+                RunCode(confirm=confirm, scope=self.code.scope, guarded=self.code.guarded), self._retries
+            )
+        return RunLast(
+            RunCode(confirm=confirm, sources=self._sources, scope=self.code.scope, guarded=self.code.guarded)
+        )
 
     def _judge(
         self, question: ApprovalAsked, context: Sequence[Mapping[str, Any]]

@@ -412,7 +412,9 @@ class ConversableAgent(Participant, SoloAgent):
         otherwise = Think() if self.model is not None else AskPerson("Your words to the team: ")
         if self.code is None or self.code.reach == 0:
             return otherwise
-        return RunLast(RunCode(self.code.reach, self.code.confirm, scope=self.code.scope), otherwise)
+        return RunLast(
+            RunCode(self.code.reach, self.code.confirm, scope=self.code.scope, guarded=self.code.guarded), otherwise
+        )
 
 
 class AnonymousSender(ConversableAgent):

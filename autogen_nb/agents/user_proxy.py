@@ -82,4 +82,6 @@ class UserProxyAgent(ConversableAgent):
         if not self._runs_code or self.code is None:
             return ask_person if self.model is None else Think()
         otherwise = ask_person if self.input_func is not None else None
-        return RunLast(RunCode(self.code.reach, self.code.confirm, scope=self.code.scope), otherwise)
+        return RunLast(
+            RunCode(self.code.reach, self.code.confirm, scope=self.code.scope, guarded=self.code.guarded), otherwise
+        )

@@ -91,7 +91,9 @@ class Participant(ReplyFunctions, MessageHooks, GroupMember, CodeRunner, UsageTr
                 return function_step(self.function_map)
             case "code" if (code := self.code) is not None and code.reach != 0:
                 together = self.overrides("execute_code_blocks")
-                return RunCode(code.reach, code.confirm, together, pictures=code.pictures, scope=code.scope)
+                return RunCode(
+                    code.reach, code.confirm, together, pictures=code.pictures, scope=code.scope, guarded=code.guarded
+                )
             case "model" if self.model is not None:
                 return generate_oai_reply
             case _:

@@ -25,7 +25,7 @@ def effects(block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, .
 def permissions(block: CodeBlock, scope: PathScope | None = None, *, guarded: bool = False) -> Permissions:
     """The effects that an approved block may have without another question.
 
-    Behind the guard at the system call (`guarded`), they are the effects whose target the text spells.
+    Behind the guard (`guarded`), they are the effects whose target the text spells.
     """
     collected = _read(block, scope)
     # SQLite opens databases for writing, even for queries, so an effect on a database permits writing it, too.
@@ -35,7 +35,7 @@ def permissions(block: CodeBlock, scope: PathScope | None = None, *, guarded: bo
         if effect.target.endswith(_DATABASES)
     )
     permitted = dict.fromkeys((*collected.effects, *collected.started, *opened))
-    return Permissions(tuple(effect for effect in permitted if effect.target or not guarded))
+    return Permissions(tuple(effect for effect in permitted if effect.target or not _is_guarded(block, guarded)))
 
 
 def effects_to_confirm(
@@ -43,18 +43,23 @@ def effects_to_confirm(
 ) -> tuple[Effect, ...] | None:
     """The effects to show in the question about a block; None if the block may run without a question.
 
-    The guard at the system call (`guarded`) asks about effects without a target when they happen.
+    The guard (`guarded`) asks about effects without a target when they happen.
     """
     predicted = effects(block, scope)
     if confirm == "always":
         return predicted
-    if guarded:
+    if _is_guarded(block, guarded):
         predicted = tuple(effect for effect in predicted if effect.target)
     return None if all(effect.harmless for effect in predicted) else predicted
 
 
 def reasons(predicted: tuple[Effect, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(effect.words for effect in predicted if not effect.harmless))
+
+
+def _is_guarded(block: CodeBlock, guarded: bool) -> bool:
+    # Other blocks than those of the kernel are programs without a guard.
+    return guarded and block.language == "python"
 
 
 def _read(block: CodeBlock, scope: PathScope | None) -> EffectCollector:

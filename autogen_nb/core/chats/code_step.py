@@ -30,7 +30,7 @@ UNCLOSED = (
 
 @dataclass(frozen=True, slots=True)
 class RunCode:
-    """`guarded` is True if the code runs behind the guard at the system call."""
+    """`guarded` is True if the code runs behind the guard."""
 
     reach: Reach = "auto"
     confirm: Confirm = "never"

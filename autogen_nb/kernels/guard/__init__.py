@@ -1,1 +1,1 @@
-"""The guard at the system call, as far as the supervisor runs it, which has no package around it."""
+"""The guard, as far as the supervisor runs it, which has no package around it."""

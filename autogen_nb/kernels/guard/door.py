@@ -1,4 +1,4 @@
-"""The supervisor's side of the guard at the system call: the calls of the agent's processes wait here.
+"""The supervisor's side of the guard: the calls of the agent's processes wait here.
 
 1. Reading installed and system files goes on at once: the wall decides, whatever the path's text says.
 2. Every other call becomes a plan (`plans.py`). If all its effects are free, it goes on where the wall enforces that,

@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _mark_imports() -> None:
-    """Reads modules with flags by which the guard at the system call leaves the decision to the wall (`confine.py`)."""
+    """Reads modules with flags by which the guard leaves the decision to the wall (`confine.py`)."""
     read = SourceFileLoader.get_data
     marked = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_DSYNC
 
