@@ -24,7 +24,6 @@ def test_native_code_and_threads_ask_in_the_middle_of_a_block(notebook: Notebook
     fake.add(*map(code, (DEFINES, ONE, TWO, ONE, f"{ONE}\nprint('once more')")), "All is saved.")
     notebook.create(f"{connected(fake)}\n%config AutogenMagics.imports = ''", "%%autogen --confirm risky\nSave it.")
     notebook.run_all()
-    notebook.click(1, "Run")
     expect(notebook.output(1)).to_contain_text("it writes one.bin next. Allow it?")
     misfits = picture(notebook, "guard-asks")
     notebook.click(1, "Deny")
