@@ -13,8 +13,8 @@ from pathlib import Path
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, Permissions
 from autogen_nb.kernels.block_permissions import Guarded
-from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.guard.confine import why_impossible
+from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.outputs import Output, Stream
 from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged

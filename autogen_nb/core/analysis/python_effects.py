@@ -209,7 +209,8 @@ class _PythonReader:
             texts = (" ".join(self._values.texts(each)[0] or "..." for each in node.elts[:50]),)
         takes_command = "." not in name or name.startswith(("subprocess.", "os.", "pty.", "asyncio.", "psutil."))
         for text in texts or (None,):
-            if text is None or not takes_command or text.startswith(("...", UNSPELLED)):
+            # A number is that of a process.
+            if text is None or not takes_command or text.isdigit() or text.startswith(("...", UNSPELLED)):
                 self._effects.add_vague("process", name)
             else:
                 self._effects.add("process", text)
