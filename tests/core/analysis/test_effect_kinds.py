@@ -73,6 +73,18 @@ def test_database_that_is_read_may_be_opened() -> None:
     assert [(effect.kind, effect.target) for effect in let] == [("read", "shop.db"), ("write", "shop.db")]
 
 
+def test_long_values_are_not_read() -> None:
+    names = "\n".join(f"a{n} = a{n + 1}.b" for n in range(40))
+    texts = "\n".join(f"a{n} = a{n + 1} + 'x'" for n in range(40))
+
+    assert read(f"{names}\na0.to_csv(x)") == {("write", "")}
+    assert read(f"{texts}\nopen(a0, 'w')") == {("write", "")}
+    assert read("\n".join(f"path = 'x{n}'" for n in range(20)) + "\nopen(path, 'w')") == {("write", "")}
+    assert read("cur.execute(sql)") == {("unknown", "")}
+    assert read(f"cur.execute({'SELECT 1' + ' ' * 10_000!r})") == {("unknown", "")}
+    assert read("x" + ".a" * 100 + "('y')") == set()
+
+
 def test_code_within_code_ends() -> None:
     assert ("unknown", "") in read("%%time\n" * 10 + "x = 1")
 
