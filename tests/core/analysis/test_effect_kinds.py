@@ -76,10 +76,11 @@ def test_database_that_is_read_may_be_opened() -> None:
 def test_long_values_are_not_read() -> None:
     names = "\n".join(f"a{n} = a{n + 1}.b" for n in range(40))
     texts = "\n".join(f"a{n} = a{n + 1} + 'x'" for n in range(40))
+    several = "\n".join(f"a = 'x{n}'\nb = 'y{n}'" for n in range(5))
 
     assert read(f"{names}\na0.to_csv(x)") == {("write", "")}
     assert read(f"{texts}\nopen(a0, 'w')") == {("write", "")}
-    assert read("\n".join(f"path = 'x{n}'" for n in range(20)) + "\nopen(path, 'w')") == {("write", "")}
+    assert read(f"{several}\nopen(a + b, 'w')") == {("write", "")}
     assert read("cur.execute(sql)") == {("unknown", "")}
     assert read(f"cur.execute({'SELECT 1' + ' ' * 10_000!r})") == {("unknown", "")}
     assert read("x" + ".a" * 100 + "('y')") == set()
