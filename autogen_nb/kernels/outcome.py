@@ -63,7 +63,10 @@ def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str, *, 
     elif request.end == "died":
         status = request.exited.result()
         restarted = "" if is_back else "; the kernel was restarted"
-        event = ending or f"{describe_end(status)} while the block ran{restarted}"
+        # DuckDB, for one, ends its process if it cannot write its log.
+        gave_up = bool(request.denied) and status == -signal.SIGABRT
+        why = f", because a library gave up after a denial ({request.denied[-1]})" if gave_up else ""
+        event = ending or f"{describe_end(status)} while the block ran{why}{restarted}"
         code = _SIGNAL_BASE - status if status < 0 else status or 1
     else:
         how = "ran out of time" if request.expired else "was interrupted"

@@ -97,6 +97,8 @@ class ExecuteRequest:
         self.expired = False
         self.interrupted = False
         self.passed = ""
+        # What the person has denied, in words.
+        self.denied: list[str] = []
         # The future of the process's exit code; after a wake, the handle has another one.
         self.exited = handle.exited
         self.exited.add_done_callback(self._on_exit)
@@ -312,6 +314,7 @@ class ExecuteRequest:
             self._stopped.set_result(None)
             self.interrupt()
         elif not judgement.allowed:
+            self.denied.append(effect.words)
             reason = f": {judgement.reason}" if judgement.reason else ""
             self._take_output(Stream("stderr", f"Denied, the code {effect.words}{reason}\n"))
         return judgement

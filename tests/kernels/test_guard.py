@@ -418,3 +418,13 @@ def test_without_permissions_everything_passes(kernel: GuardedKernel) -> None:
     assert kernel.shared.execute(code).stdout == "True\n"
     assert kernel.kinds("open('free', 'a')") == ["write"]
     kernel.shared.execute("os.remove('free')")
+
+
+def test_library_that_ends_the_kernel_after_a_denial_is_told_as_that(tmp_path: Path) -> None:
+    with guarded_kernel(tmp_path, checkpoints=True) as own:
+        own.run("import os; x = 1")
+        ran = own.run("try: open('log', 'w')\nexcept OSError: os.abort()")
+        after = own.run("print(x)")
+
+    assert "because a library gave up after a denial (writes log)" in ran.finished.note
+    assert after.stdout == "1\n"
