@@ -63,7 +63,7 @@ def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str, *, 
     elif request.end == "died":
         status = request.exited.result()
         restarted = "" if is_back else "; the kernel was restarted"
-        # DuckDB, for one, ends its process if it cannot write its log.
+        # Older releases of DuckDB end their process if they cannot write their log.
         gave_up = bool(request.denied) and status == -signal.SIGABRT
         why = f", because a library gave up after a denial ({request.denied[-1]})" if gave_up else ""
         event = ending or f"{describe_end(status)} while the block ran{why}{restarted}"
