@@ -35,7 +35,8 @@ def permissions(block: CodeBlock, scope: PathScope | None = None, *, guarded: bo
         if effect.target.endswith(_DATABASES)
     )
     permitted = dict.fromkeys((*collected.effects, *collected.started, *opened))
-    return Permissions(tuple(effect for effect in permitted if effect.target or not _is_guarded(block, guarded)))
+    has_guard = guarded and block.language == "python"
+    return Permissions(tuple(effect for effect in permitted if effect.target or not has_guard))
 
 
 def effects_to_confirm(
@@ -43,23 +44,18 @@ def effects_to_confirm(
 ) -> tuple[Effect, ...] | None:
     """The effects to show in the question about a block; None if the block may run without a question.
 
-    The guard (`guarded`) asks about effects without a target when they happen.
+    The guard (`guarded`) of Python code asks about effects without a target when they happen.
     """
     predicted = effects(block, scope)
     if confirm == "always":
         return predicted
-    if _is_guarded(block, guarded):
+    if guarded and block.language == "python":
         predicted = tuple(effect for effect in predicted if effect.target)
     return None if all(effect.harmless for effect in predicted) else predicted
 
 
 def reasons(predicted: tuple[Effect, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(effect.words for effect in predicted if not effect.harmless))
-
-
-def _is_guarded(block: CodeBlock, guarded: bool) -> bool:
-    # Other blocks than those of the kernel are programs without a guard.
-    return guarded and block.language == "python"
 
 
 def _read(block: CodeBlock, scope: PathScope | None) -> EffectCollector:
