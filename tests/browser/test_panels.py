@@ -53,4 +53,5 @@ def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: Fak
     notebook.reload()
     expect(area).to_contain_text("Typed for the code (Password): a password · by you")
     expect(area.locator("button.jupyter-button")).to_have_count(0)
-    expect(area.get_by_role("textbox")).to_have_count(0)
+    # That of the next question.
+    expect(area.get_by_role("textbox")).to_have_count(1)
