@@ -1,14 +1,13 @@
 """`CodeExecutorAgent`: the team member that runs code."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT
-from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.team_replies import Respond, RunLast, WriteAndRun
 from autogen_nb.effects import Confirm
 from autogen_nb.errors import CallbackError, ConfigError
@@ -88,12 +87,8 @@ class CodeExecutorAgent(ConversableAgent):
         # `self.code.confirm` includes the organisation's policy, which may be stricter than the argument.
         confirm = self.code.confirm if self._approval is None else "always"
         if self.model is not None:
-            return WriteAndRun(
-                RunCode(confirm=confirm, scope=self.code.scope, guarded=self.code.guarded), self._retries
-            )
-        return RunLast(
-            RunCode(confirm=confirm, sources=self._sources, scope=self.code.scope, guarded=self.code.guarded)
-        )
+            return WriteAndRun(replace(self.code.step, confirm=confirm), self._retries)
+        return RunLast(replace(self.code.step, confirm=confirm, sources=self._sources))
 
     def _judge(
         self, question: ApprovalAsked, context: Sequence[Mapping[str, Any]]

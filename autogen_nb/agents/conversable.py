@@ -36,7 +36,6 @@ from autogen_nb.agents.parts.reply_functions import (
 from autogen_nb.agents.parts.tool_use import ToolUser
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.agents.teams.solo_agent import SoloAgent
-from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.human_input import MODES
 from autogen_nb.core.chats.reply_steps import ConversationState, run_reply_steps
 from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
@@ -412,9 +411,7 @@ class ConversableAgent(Participant, SoloAgent):
         otherwise = Think() if self.model is not None else AskPerson("Your words to the team: ")
         if self.code is None or self.code.reach == 0:
             return otherwise
-        return RunLast(
-            RunCode(self.code.reach, self.code.confirm, scope=self.code.scope, guarded=self.code.guarded), otherwise
-        )
+        return RunLast(self.code.step, otherwise)
 
 
 class AnonymousSender(ConversableAgent):

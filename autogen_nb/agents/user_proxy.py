@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.handoffs.conditions import Handoffs
 from autogen_nb.agents.parts.context_variables import ContextVariables
-from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
 from autogen_nb.errors import ConfigError
 
@@ -82,6 +81,4 @@ class UserProxyAgent(ConversableAgent):
         if not self._runs_code or self.code is None:
             return ask_person if self.model is None else Think()
         otherwise = ask_person if self.input_func is not None else None
-        return RunLast(
-            RunCode(self.code.reach, self.code.confirm, scope=self.code.scope, guarded=self.code.guarded), otherwise
-        )
+        return RunLast(self.code.step, otherwise)

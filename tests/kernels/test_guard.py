@@ -19,7 +19,7 @@ psutil = pytest.importorskip("psutil")
 pytestmark = pytest.mark.skipif(bool(why_impossible()), reason=why_impossible())
 
 NATIVE = dict(sections(Path(__file__).with_name("native_effects.txt")))
-"""Below ``name | kind target`` a program whose effect the guard in the kernel's Python may not see."""
+"""Below ``name | kind target`` a program whose effect is in native code, or in another thread or process."""
 
 PROGRAMS = dict(sections(Path(__file__).with_name("guard_effects.txt")))
 """Below ``name | kind target`` a program whose effect is asked about, below ``name | nothing`` one that may run."""

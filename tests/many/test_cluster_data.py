@@ -134,7 +134,7 @@ def test_only_the_scheduler_is_connected_without_a_question(
 
         assert (ran.stdout, asked) == ("28\n", [])
         assert "changed" not in ran.finished.changes
-        assert kernel.targets(connect) == ["127.0.0.1"]
+        assert kernel.targets(connect) == [host]
 
 
 def test_rows_compute_on_the_cluster_that_runs_them(cluster: tuple[Any, FakeOpenAI]) -> None:

@@ -1,6 +1,7 @@
 """`Participant`: the part of an agent that chats use."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, cast
 
 from autogen_nb.agents.chats import call_context
@@ -11,7 +12,6 @@ from autogen_nb.agents.parts.message_hooks import ALL, LAST, SENT, MessageHooks
 from autogen_nb.agents.parts.reply_functions import BuiltinStep, ReplyFunction, ReplyFunctions
 from autogen_nb.agents.parts.tool_use import ToolUser, register_function
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
-from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.human_input import EXIT, Mode
 from autogen_nb.core.chats.person_question import DESCRIPTION, NO_AUTHOR, NOBODY, SILENCE, CallAndAsk
 from autogen_nb.core.chats.reply_steps import (
@@ -91,9 +91,7 @@ class Participant(ReplyFunctions, MessageHooks, GroupMember, CodeRunner, UsageTr
                 return function_step(self.function_map)
             case "code" if (code := self.code) is not None and code.reach != 0:
                 together = self.overrides("execute_code_blocks")
-                return RunCode(
-                    code.reach, code.confirm, together, pictures=code.pictures, scope=code.scope, guarded=code.guarded
-                )
+                return replace(code.step, together=together, pictures=code.pictures)
             case "model" if self.model is not None:
                 return generate_oai_reply
             case _:

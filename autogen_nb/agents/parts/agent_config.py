@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autogen_nb.core.chats.code_step import Reach
+from autogen_nb.core.chats.code_step import Reach, RunCode
 from autogen_nb.core.policy.organisation_policy import OrganisationPolicy
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Executor, Model
@@ -79,6 +79,11 @@ class CodeConfig:
     def guarded(self) -> bool:
         """True if the executor's guard asks about effects of Python code when they happen."""
         return getattr(self.executor, "why_no_guard", "none") == ""
+
+    @property
+    def step(self) -> RunCode:
+        """The reply step that runs code with these settings."""
+        return RunCode(self.reach, self.confirm, scope=self.scope, guarded=self.guarded)
 
     @property
     def scope(self) -> PathScope:

@@ -6,8 +6,6 @@
    includes all commands of the same program. An installation includes only the named packages.
 3. A permission of the kind "unknown" (code that the analysis cannot read) covers no other effects, because the question
    did not show them.
-
-The module imports only the standard library, because the agent's kernel runs it without the rest of the package.
 """
 
 import re

@@ -168,7 +168,7 @@ class Door:
             work()
         except OSError as error:
             self._fail(caller, error.errno or errno.EACCES)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001  # whatever it is, the caller waits
             self._tell(fault=f"{caller.name}: {error!r}")
             self._fail(caller, errno.EACCES)
 

@@ -57,23 +57,22 @@ def make(folder: str) -> None:
     _write(settings, f"home = {home}\ninclude-system-site-packages = false\nversion = {_version(3)}\n")
 
 
-def enter(folder: str, prefix: str) -> str:
+def enter(folder: str, prefix: str) -> None:
     """Activates the environment in `folder`, unless another one is active and suits this interpreter.
 
-    The active one suits the interpreter with this `prefix`; "" means any. Returns the folder of the active environment.
+    The active one suits the interpreter with this `prefix`; "" means any.
     """
     python = os.environ.get("PIP_PYTHON", "")
     current = os.path.dirname(os.path.dirname(python))
     is_active = variables(current)["TMPDIR"] == os.environ.get("TMPDIR")
     if is_active and os.path.exists(python) and prefix in ("", sys.prefix):
-        return current
+        return
     make(folder)
     os.environ.update(variables(folder, os.environ.get("PYTHONPATH", "")))
     sys.path.insert(0, packages(folder))
     sys.dont_write_bytecode = True
     # `tempfile` caches the folder of an earlier TMPDIR.
     tempfile.tempdir = None
-    return folder
 
 
 def _version(count: int) -> str:

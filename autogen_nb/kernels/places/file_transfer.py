@@ -32,8 +32,6 @@ class ChannelTransfer(KernelFiles):
     Results are in the execute replies, because servers may drop printed output.
     """
 
-    is_remote = True
-
     def __init__(self, kernel: KernelHandle) -> None:
         self._kernel = kernel
         self._remote_folder = ""

@@ -38,8 +38,6 @@ _WAKE_TIMEOUT = 10.0
 class KernelFiles:
     """Transfers files to and from a kernel. For a kernel on this machine's disk, there is nothing to do."""
 
-    is_remote = False
-
     def with_remote_paths(self, source: str) -> str:
         """Replaces this machine's paths in source code by paths on the kernel's machine."""
         return source
