@@ -74,7 +74,7 @@ def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monk
     monkeypatch.setattr(launch, "MAGIC_NUMBER", b"another")
     launch.pack_modules.cache_clear()
     try:
-        with shared_kernel(tmp_path) as kernel:
+        with shared_kernel(tmp_path, guard=True) as kernel:
             kernel.do(variable_exchange.put(kernel.kernel, {"x": [1, 2]}))
             permissions = Guarded(Permissions((Effect("compute"),)), PathScope(str(tmp_path), "", "/home/nobody"))
             denied = kernel.execute("print(x)\nopen('/etc/motd-of-ours', 'w')", permissions=permissions)
