@@ -4,8 +4,7 @@ import json
 from string import Template
 from textwrap import dedent
 
-from autogen_nb.models.offline.question import FEW, TWO, Question, Table, Topic
-from autogen_nb.models.offline.task import ENDINGS, Dataset
+from autogen_nb.models.offline.question import ENDINGS, FEW, TWO, Dataset, Question, Table, Topic
 
 MOST_COLUMNS = 30
 _WIDTH = 88
