@@ -167,6 +167,7 @@ from .models.client_types import RequestUsage as RequestUsage
 from .models.client_types import SystemMessage as SystemMessage
 from .models.client_types import UserMessage as UserMessage
 from .models.component import Component as Component
+from .models.config.config_list import LLMConfig as LLMConfig
 from .models.config.config_list import config_list_from_dotenv as config_list_from_dotenv
 from .models.config.config_list import config_list_from_json as config_list_from_json
 from .models.config.config_list import config_list_from_models as config_list_from_models
@@ -174,7 +175,6 @@ from .models.config.config_list import config_list_gpt4_gpt35 as config_list_gpt
 from .models.config.config_list import config_list_openai_aoai as config_list_openai_aoai
 from .models.config.config_list import filter_config as filter_config
 from .models.config.config_list import get_config_list as get_config_list
-from .models.config.llm_config import LLMConfig as LLMConfig
 from .models.model_clients import AzureOpenAIChatCompletionClient as AzureOpenAIChatCompletionClient
 from .models.model_clients import ChatCompletionClient as ChatCompletionClient
 from .models.model_clients import OpenAIChatCompletionClient as OpenAIChatCompletionClient

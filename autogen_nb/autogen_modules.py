@@ -93,7 +93,7 @@ _EXPORTS = {
     "oai.openai_utils": _CONFIG_LISTS,
     "runtime_logging": "run.runtime_log:get_connection,log_chat_completion,log_event,log_function_use,log_new_agent,"
     "log_new_client,log_new_wrapper,logging_enabled,start,stop",
-    "token_count_utils": "models.token_counts:count_token,get_max_token_limit,percentile_used,token_left",
+    "token_count_utils": "models.requests:count_token,get_max_token_limit,percentile_used,token_left",
     "types": "core.text.fenced_code:MessageContentType,UserMessageImageContentPart,UserMessageTextContentPart",
 }
 """Maps each module to its names: "source:name,name=source_name", with spaces between sources; by default, the source is

@@ -43,8 +43,7 @@ from autogen_nb.core.chats.termination_checks import Condition, is_end_word
 from autogen_nb.core.chats.two_agent_chat import Flow, sent_message
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.llm_config import LLMConfig, current_llm_config
-from autogen_nb.models.custom_client import register_client
+from autogen_nb.models.config.config_list import LLMConfig, current_llm_config
 from autogen_nb.run import Waits, runtime_log
 
 TerminationTest: TypeAlias = Callable[[dict[str, Any]], bool] | Condition
@@ -165,6 +164,8 @@ class ConversableAgent(Participant, SoloAgent):
         The class takes the entry and `kwargs`. It has the methods ``create(params)``, ``message_retrieval(response)``,
         ``cost(response)`` and ``get_usage(response)``.
         """
+        from autogen_nb.models.config.model_selection import register_client
+
         self._model_config = register_client(self._model_config, model_client_cls, **kwargs)
         self.model = agent_config.read_llm_config(self._model_config)
         self.__dict__.pop("client", None)

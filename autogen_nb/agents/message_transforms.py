@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 from autogen_nb.agents.parts.message_hooks import ALL, MessageHooks
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.config_list import filter_config
-from autogen_nb.models.token_counts import count_text, get_max_token_limit, tokenizer
+from autogen_nb.models.requests import count_text, get_max_token_limit, tokenizer
 from autogen_nb.run.io_stream import IOStream
 
 Messages: TypeAlias = list[dict[str, Any]]

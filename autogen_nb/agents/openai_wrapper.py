@@ -11,8 +11,7 @@ from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError
-from autogen_nb.models.config.model_selection import model_for
-from autogen_nb.models.custom_client import register_client
+from autogen_nb.models.config.model_selection import model_for, register_client
 from autogen_nb.models.wrappers.cache import cached
 from autogen_nb.run import runtime_log
 

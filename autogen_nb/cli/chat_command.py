@@ -24,7 +24,7 @@ from autogen_nb.human.rule_based_approver import RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.kernels.transfer.describe import describe, variables_text
-from autogen_nb.models.config import model_connection
+from autogen_nb.models.config import model_selection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.settings import Settings
@@ -98,9 +98,9 @@ class _Conversation:
         engine.call(self._executor.stop())
 
     def _model(self) -> Model:
-        spec = model_connection.configured(self._settings.model, os.environ)
-        for host in model_connection.hosts(spec, os.environ):
-            _print_notice(model_connection.disclosure(host, rows=self._settings.share == "rows").replace("`", ""))
+        spec = model_selection.configured(self._settings.model, os.environ)
+        for host in model_selection.hosts(spec, os.environ):
+            _print_notice(model_selection.disclosure(host, rows=self._settings.share == "rows").replace("`", ""))
         model = model_for(spec, empty_reply="refuse")
         for budget in filter(None, (self._settings.budget, self._settings.policy_budget)):
             model = budgeted(model, Budget.parse(budget))

@@ -22,10 +22,9 @@ from autogen_nb.errors import AutogenError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places.place import Place
-from autogen_nb.models.config import model_connection
-from autogen_nb.models.config.address import host_of
+from autogen_nb.models.config import model_selection
 from autogen_nb.models.config.config_list import LIST
-from autogen_nb.models.config.providers import PROVIDERS
+from autogen_nb.models.config.providers import PROVIDERS, host_of
 from autogen_nb.trusted import policy_file
 
 _PIP = f"{sys.executable} -m pip install"
@@ -138,10 +137,10 @@ def models() -> Iterator[Finding]:
     for provider in PROVIDERS:
         if variable := provider.key()[0]:
             yield Finding(provider.name, "ok", f"the key in {variable} is sent to {host_of(provider.address())} only")
-    if model_connection.choose(None, None, os.environ) is None:
-        mend = f"{model_connection.WAYS}, or write an {LIST}; %autogen models lists servers on this machine"
+    if model_selection.choose(None, None, os.environ) is None:
+        mend = f"{model_selection.WAYS}, or write an {LIST}; %autogen models lists servers on this machine"
         yield Finding("none", "note", "no model is configured; the first cell asks for one", mend)
-    for model in model_connection.known_models(None, os.environ):
+    for model in model_selection.known_models(None, os.environ):
         text = f"{model.source}; connects to {', '.join(model.hosts) or 'no host'}"
         yield Finding(model.name or "without a name", "ok", text)
 

@@ -21,7 +21,7 @@ import platformdirs
 from autogen_nb.errors import ChatUnfinished, ConfigError, ExecutionError, SessionError
 from autogen_nb.kernels.transfer.describe import cluster_of
 from autogen_nb.many.rows import digest, fill_task, read_rows, row_keys
-from autogen_nb.models.config import model_connection
+from autogen_nb.models.config import model_selection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.sessions.log_file import LogFile
@@ -271,12 +271,12 @@ def prepare(
     if isinstance(model, Mapping) and client is not None:
         problems.append("map: on a cluster, model must be a name; put its configuration into OAI_CONFIG_LIST")
     with problems.collected():
-        name = model_connection.resolved(model, os.environ).model if isinstance(model, Mapping) else model
+        name = model_selection.resolved(model, os.environ).model if isinstance(model, Mapping) else model
         settings = _settings(options | {"model": name}, attended=attended)
         if client is None:
             settings.place().check(Path.cwd())
             if not isinstance(model, Mapping):
-                model = model_connection.configured(settings.model, os.environ)
+                model = model_selection.configured(settings.model, os.environ)
             if settings.budget:
                 budgeted(model_for(model), Budget.parse(settings.budget))
     problems.check()

@@ -35,7 +35,7 @@ from autogen_nb.kernels.places.writable import Writable, make_folder
 from autogen_nb.kernels.transfer.describe import describe, variables_text
 from autogen_nb.kernels.transfer.sizes import is_collection
 from autogen_nb.many.shared_limits import LimitedModel, SharedBudget, SharedLimits
-from autogen_nb.models.config import model_connection
+from autogen_nb.models.config import model_selection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.models.wrappers.fallback import around_each
@@ -149,7 +149,7 @@ class _Slot:
         self.limits = SharedLimits(call.limits, local.client if local else get_client())
         self._budget = SharedBudget(call.budget, self.limits) if call.budget else None
         self._spec = (
-            local.model if local else model_connection.configured(self._settings.model, os.environ, "on this worker, ")
+            local.model if local else model_selection.configured(self._settings.model, os.environ, "on this worker, ")
         )
         self._model = around_each(
             model_for(self._spec, empty_reply="refuse"), lambda each: LimitedModel(each, self.limits, self._budget)
@@ -190,7 +190,7 @@ class _Slot:
                 self.executor,
                 confirm=settings.confirm or "always",
                 output_dir=self._cwd / folder,
-                pictures=model_connection.accepts_images(self._spec),
+                pictures=model_selection.accepts_images(self._spec),
                 timeout=settings.block_timeout,
             )
             role = ASSISTANT + FOLDER.format(folder=folder)

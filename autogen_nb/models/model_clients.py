@@ -27,7 +27,7 @@ from autogen_nb.models.client_types import (
 from autogen_nb.models.component import Component
 from autogen_nb.models.config.model_selection import entry_model
 from autogen_nb.models.remote.remote_model import RemoteModel
-from autogen_nb.models.request_size import of_request
+from autogen_nb.models.requests import size_of_request
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 from autogen_nb.run import CancellationToken, result
@@ -149,7 +149,7 @@ class ChatCompletionClient(Component, ABC):
 
     def count_tokens(self, messages: Sequence[LLMMessage | Mapping[str, Any]], *, tools: Sequence[Any] = ()) -> int:
         """The number of tokens of the messages and tools, estimated from their length."""
-        return of_request(ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))) // _PER_TOKEN
+        return size_of_request(ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))) // _PER_TOKEN
 
     async def _count_usage(self, model: Model, request: ModelRequest) -> AsyncGenerator[Part, None]:
         async with open_reply(model, request) as parts:

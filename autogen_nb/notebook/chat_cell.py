@@ -41,7 +41,7 @@ from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.places.writable import make_folder
 from autogen_nb.kernels.transfer.describe import cluster_of, describe, in_units, variables_text
 from autogen_nb.kernels.transfer.sizes import size_of
-from autogen_nb.models.config import model_connection
+from autogen_nb.models.config import model_selection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import resuming, variable_choice
 from autogen_nb.notebook.asking.person import COPY, OFFER, AbsentPerson, approved_each_block, copy_and_run_again
@@ -144,9 +144,9 @@ class ChatCell:
 
     async def _choose_model(self, *, again: bool = False) -> Model:
         self._spec = await self._stage.choose_model(self._settings, again=again)
-        self._settings.pictures = model_connection.accepts_images(self._spec)
+        self._settings.pictures = model_selection.accepts_images(self._spec)
         if self._settings.ask_person is None:
-            self._settings.ask_person = model_connection.support_tools(model_connection.hosts(self._spec, os.environ))
+            self._settings.ask_person = model_selection.support_tools(model_selection.hosts(self._spec, os.environ))
         return self._notebook.model(self._spec)
 
     async def _open_servers(self, chat: NotebookConversation) -> None:

@@ -17,7 +17,7 @@ from autogen_nb.core.policy.rules import RULE_KINDS
 from autogen_nb.errors import AutogenError
 from autogen_nb.kernels.places.kernelspec import installed_kernels
 from autogen_nb.kernels.transfer.sizes import shape
-from autogen_nb.models.config.model_connection import known_models
+from autogen_nb.models.config.model_selection import known_models
 from autogen_nb.notebook import server_list
 from autogen_nb.notebook.commands.table import COMMANDS, find_command, verbs_of
 from autogen_nb.notebook.notebook import Notebook

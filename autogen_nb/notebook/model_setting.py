@@ -19,11 +19,10 @@ from typing import Any
 import platformdirs
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config import model_connection
-from autogen_nb.models.config.address import host_of, login_of, server_of, shown_url, without_login
+from autogen_nb.models.config import model_selection
 from autogen_nb.models.config.config_list import LIST
-from autogen_nb.models.config.model_connection import MODEL, ModelConnection
-from autogen_nb.models.config.providers import OPENAI
+from autogen_nb.models.config.model_selection import MODEL, ModelConnection
+from autogen_nb.models.config.providers import OPENAI, host_of, login_of, server_of, shown_url, without_login
 from autogen_nb.settings import Settings
 from autogen_nb.trusted import owned_files
 
@@ -100,7 +99,7 @@ class ModelSetting:
         later = [name for name, value in values.items() if value and value != self._known.get(name)]
         if self.form_connection is None or not later:
             return ""
-        if names := [name for name in later if name in model_connection.VARIABLES]:
+        if names := [name for name in later if name in model_selection.VARIABLES]:
             self._drop()
             what = ", ".join(f"`{name}`" for name in names)
             return f"Set after the model form was filled in: {what}. The environment now selects the server."
@@ -110,7 +109,7 @@ class ModelSetting:
     def choose(self, named: str | None, environ: Mapping[str, str]) -> Any | None:
         """Returns the model name or `llm_config` for a cell; None if no model is configured."""
         entered = self.form_connection or self.without_key
-        spec = model_connection.choose(named, entered, environ, self._defaults.model)
+        spec = model_selection.choose(named, entered, environ, self._defaults.model)
         return None if self.without_key and self._is_at(self.without_key, spec) else spec
 
     def is_from_form(self, spec: Any) -> bool:
@@ -126,7 +125,7 @@ class ModelSetting:
         if self.without_key is not None:
             return replace(self.without_key, model=named or self.without_key.model)
         spec = self.choose(named, environ)
-        connection = model_connection.resolved(named or self._default(environ) if spec is None else spec, environ)
+        connection = model_selection.resolved(named or self._default(environ) if spec is None else spec, environ)
         if connection.model or server_of(connection.base_url) != server_of(OPENAI.url):
             return connection
         return replace(connection, model=OPENAI.default)
@@ -136,14 +135,14 @@ class ModelSetting:
         spec = self.choose(None, environ)
         if spec is None:
             return []
-        connection = model_connection.resolved(spec, environ)
+        connection = model_selection.resolved(spec, environ)
         if self.is_from_form(spec):
             model, address, key = _FORM, _FORM, _FORM
         elif isinstance(spec, Mapping):
             model, address, key = LIST, LIST, LIST
         else:
             model = MODEL if environ.get(MODEL) else _CONFIG if self._default(environ) else "the default with a key"
-            provider = model_connection.destination({"model": spec}, environ)[0]
+            provider = model_selection.destination({"model": spec}, environ)[0]
             address = provider.address_variable if environ.get(provider.address_variable) else "the default"
             key = provider.key(environ)[0]
         if not connection.base_url:
@@ -158,7 +157,7 @@ class ModelSetting:
         return environ.get(MODEL) or self._defaults.model
 
     def _values(self, environ: Mapping[str, str]) -> dict[str, str]:
-        names = (*model_connection.VARIABLES, MODEL)
+        names = (*model_selection.VARIABLES, MODEL)
         return {**{name: environ.get(name, "") for name in names}, _CONFIG: self._defaults.model}
 
 

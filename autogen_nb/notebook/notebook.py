@@ -18,9 +18,9 @@ from autogen_nb.core.text.templates import fill_template
 from autogen_nb.human.rule_based_approver import RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.transfer.describe import Share
-from autogen_nb.models.config import model_connection
-from autogen_nb.models.config.address import host_of
+from autogen_nb.models.config import model_selection
 from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.config.providers import host_of
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import KEY_NEEDED, NOT_CONFIGURED, AbsentPerson, ModelForm, Person
 from autogen_nb.notebook.context import NO_INSTRUCTIONS, Cell, Instructions
@@ -115,12 +115,12 @@ class CellStage:
             spec = await self._model_of_form(named, failure)
         if failure:
             setting.forget_failure()
-        for host in model_connection.hosts(spec, os.environ):
+        for host in model_selection.hosts(spec, os.environ):
             received = host, settings.share, settings.context
             if received not in self.notebook.announced:
                 self.notebook.announced.add(received)
                 rows, cells = settings.share == "rows", settings.context
-                self.view.note(model_connection.disclosure(host, rows=rows, cells=cells), kind="host")
+                self.view.note(model_selection.disclosure(host, rows=rows, cells=cells), kind="host")
         return spec or ""
 
     async def _model_of_form(self, named: str | None, failure: str) -> Any:

@@ -14,10 +14,10 @@ from PIL import Image
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import BudgetReached, ConfigError, ContextTooLong, ModelRefused
 from autogen_nb.messages import Completion, Message, Usage
-from autogen_nb.models import image_scaling, request_size
+from autogen_nb.models import requests
 from autogen_nb.models.config.model_selection import model_for
-from autogen_nb.models.image_scaling import fit_images, fitted
 from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.requests import PART, fit_images, fitted, size_of_request
 from autogen_nb.models.wrappers.budget import Budget, Budgeted, budgeted
 from autogen_nb.models.wrappers.cache import Cache, cached
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation, truncated
@@ -231,11 +231,7 @@ def test_folding_all_leaves_nothing_to_fold(messages: tuple[dict[str, Any], ...]
 
     assert (whole is None) is (half is None)
     assert truncated(whole or request, 1) is None
-    assert (
-        request_size.of_request(whole or request)
-        <= request_size.of_request(half or request)
-        <= request_size.of_request(request)
-    )
+    assert size_of_request(whole or request) <= size_of_request(half or request) <= size_of_request(request)
 
 
 def test_error_goes_through_where_nothing_helps() -> None:
@@ -276,7 +272,7 @@ def opened(found: dict[str, Any]) -> Image.Image:
 
 @pytest.fixture(autouse=True)
 def _forgetful() -> None:
-    image_scaling._scaled.cache_clear()
+    requests._scaled.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -319,7 +315,7 @@ def test_pictures_that_code_made_are_fitted_and_a_model_that_takes_none_is_told_
         ({"content": "four"}, {}, 4),
         ({"content": None}, {}, 0),
         ({"content": [{"type": "text", "text": "four"}, "five!"]}, {}, 9),
-        ({"content": [of(b"a picture of any size")]}, {}, request_size.PART),
+        ({"content": [of(b"a picture of any size")]}, {}, PART),
         ({"content": None, "name": "me", "tool_calls": [{"id": "c1"}], "function_call": {}}, {}, 16),
         ({"content": ""}, {"tools": ({"type": "function"},), "functions": ({"name": "f"},)}, 33),
     ],

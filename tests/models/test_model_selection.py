@@ -7,8 +7,7 @@ from pydantic import BaseModel
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelRefused, ModelUnavailable
-from autogen_nb.models.config.model_connection import accepts_images
-from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.config.model_selection import accepts_images, model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.cache import Cache
 from autogen_nb.models.wrappers.fallback import Fallback

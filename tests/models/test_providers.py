@@ -6,14 +6,13 @@ import pytest
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Usage
-from autogen_nb.models.config import model_connection
-from autogen_nb.models.config.model_connection import ModelConnection
-from autogen_nb.models.config.model_selection import entry_model, model_for
+from autogen_nb.models.config import model_selection
+from autogen_nb.models.config.model_selection import ModelConnection, entry_model, model_for
 from autogen_nb.models.config.providers import PROVIDERS, provider_of
 from autogen_nb.models.config.server_check import models_of_keys
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
-from autogen_nb.models.prices import cost_of, window_of
 from autogen_nb.models.remote.accumulator import usage_of
+from autogen_nb.models.requests import cost_of, window_of
 from autogen_nb.notebook.asking.person import key_for
 from autogen_nb.testing import FakeOpenAI
 from tests.models.asking import ask, error_of
@@ -70,26 +69,26 @@ def test_name_that_fits_several_providers_is_refused() -> None:
     ],
 )
 def test_one_key_is_enough(environ: dict[str, str], chosen: str | None) -> None:
-    assert model_connection.choose(None, None, environ) == chosen
+    assert model_selection.choose(None, None, environ) == chosen
 
 
 def test_variable_with_the_model_precedes_the_default_of_a_notebook() -> None:
-    (known,) = model_connection.known_models(None, OPENAI | {"AUTOGEN_NB_MODEL": "gpt-6-sol"}, "gpt-6-luna")
+    (known,) = model_selection.known_models(None, OPENAI | {"AUTOGEN_NB_MODEL": "gpt-6-sol"}, "gpt-6-luna")
 
     assert (known.name, known.hosts) == ("gpt-6-sol", ("api.openai.com",))
-    assert model_connection.choose(None, None, OPENAI, "gpt-6-luna") == "gpt-6-luna"
+    assert model_selection.choose(None, None, OPENAI, "gpt-6-luna") == "gpt-6-luna"
 
 
 def test_name_without_the_key_of_its_provider_is_not_configured() -> None:
-    assert model_connection.choose("claude-opus-5", None, OPENAI) is None
+    assert model_selection.choose("claude-opus-5", None, OPENAI) is None
 
 
 def test_hosts_and_key_of_a_provider() -> None:
-    assert model_connection.hosts("claude-opus-5", ANTHROPIC) == ("api.anthropic.com",)
-    assert model_connection.resolved("claude-opus-5", ANTHROPIC | OPENAI) == ModelConnection(
+    assert model_selection.hosts("claude-opus-5", ANTHROPIC) == ("api.anthropic.com",)
+    assert model_selection.resolved("claude-opus-5", ANTHROPIC | OPENAI) == ModelConnection(
         "claude-opus-5", "sk-ANTHROPIC-of-mine", "https://api.anthropic.com"
     )
-    assert model_connection.support_tools(("api.anthropic.com", "generativelanguage.googleapis.com"))
+    assert model_selection.support_tools(("api.anthropic.com", "generativelanguage.googleapis.com"))
 
 
 def test_key_of_one_provider_is_not_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +215,7 @@ def test_budget_in_dollars_knows_the_price_at_the_default_address(model: str) ->
 
 
 def test_settings_of_azure_without_a_value_are_no_settings() -> None:
-    assert model_connection.hosts({"model": "gpt-6-sol", "azure_endpoint": None}, {}) == ("api.openai.com",)
+    assert model_selection.hosts({"model": "gpt-6-sol", "azure_endpoint": None}, {}) == ("api.openai.com",)
 
 
 def test_tokens_from_a_cache_cost_less() -> None:

@@ -5,8 +5,8 @@ import pytest
 
 from autogen_nb.errors import ConfigError, ModelRefused, ModelUnavailable
 from autogen_nb.models.config.account import checked_key
-from autogen_nb.models.config.address import checked_base, checked_url, revealed, shown_url
-from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.models.config.model_selection import ModelConnection
+from autogen_nb.models.config.providers import checked_base, checked_url, revealed, shown_url
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.testing import FakeOpenAI, FakeReply
 

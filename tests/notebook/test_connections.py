@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.model_connection import ModelConnection, choose, hosts, support_tools
+from autogen_nb.models.config.model_selection import ModelConnection, choose, hosts, support_tools
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
 

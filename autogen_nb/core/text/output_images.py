@@ -1,7 +1,7 @@
 """Pictures in outputs, as parts of a message in the format of OpenAI's API.
 
 The pictures keep their size, so that logs do not depend on an installed image library.
-`autogen_nb.models.image_scaling` scales the pictures of a request.
+`autogen_nb.models.requests` scales the pictures of a request.
 """
 
 import base64

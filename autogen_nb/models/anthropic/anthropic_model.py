@@ -18,8 +18,7 @@ from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Completion, Reasoning
 from autogen_nb.models.config.account import Account, checked_address, checked_key
-from autogen_nb.models.config.address import server_of
-from autogen_nb.models.config.providers import ANTHROPIC
+from autogen_nb.models.config.providers import ANTHROPIC, server_of
 from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, valid
 from autogen_nb.models.remote.event_stream import EventStreamModel
 from autogen_nb.models.remote.remote_model import Api

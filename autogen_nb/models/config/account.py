@@ -16,8 +16,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from autogen_nb.errors import ConfigError, ModelRefused
-from autogen_nb.models.config.address import checked_url, without_secrets
-from autogen_nb.models.config.providers import OPENAI, PROVIDERS, Provider, provider_named
+from autogen_nb.models.config.providers import OPENAI, PROVIDERS, Provider, checked_url, provider_named, without_secrets
 from autogen_nb.trusted import known_secrets
 
 PLACEHOLDER = "no-key"

@@ -10,10 +10,8 @@ from typing import Any
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import AutogenError, ModelRefused, ModelUnavailable
-from autogen_nb.models.config.address import host_of
-from autogen_nb.models.config.model_connection import ModelConnection
-from autogen_nb.models.config.model_selection import remote_model
-from autogen_nb.models.config.providers import PROVIDERS, Provider
+from autogen_nb.models.config.model_selection import ModelConnection, remote_model
+from autogen_nb.models.config.providers import PROVIDERS, Provider, host_of
 from autogen_nb.models.remote.remote_model import RemoteModel
 from autogen_nb.models.wrappers.wrapper import open_reply
 

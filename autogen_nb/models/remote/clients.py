@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary, finalize
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import Account
-from autogen_nb.models.config.address import basic_auth, is_loopback, login_of, without_login
-from autogen_nb.models.prices import is_listed_at, price_at
+from autogen_nb.models.config.providers import basic_auth, is_loopback, login_of, without_login
 from autogen_nb.models.remote.server_errors import Server
+from autogen_nb.models.requests import is_listed_at, price_at
 
 _Clients: TypeAlias = dict[Account, tuple[Any, AsyncGenerator[None, None]]]
 _ClientsByLoop: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients]

@@ -7,9 +7,8 @@ from urllib.parse import urlsplit
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.messages import Usage
 from autogen_nb.models.config.local_servers import USUAL
-from autogen_nb.models.prices import is_listed_at
 from autogen_nb.models.remote.server_errors import Server
-from autogen_nb.models.request_size import texts_of
+from autogen_nb.models.requests import is_listed_at, texts_of
 
 _PER_TOKEN = 4
 """Average characters per token."""

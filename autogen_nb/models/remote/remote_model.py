@@ -23,13 +23,12 @@ from autogen_nb.messages import Completion, Message, Usage
 from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.config.providers import is_openai
-from autogen_nb.models.image_scaling import fit_images
-from autogen_nb.models.prices import Price, cost_of, price_at, window_of
 from autogen_nb.models.remote.accumulator import ReplyAccumulator
 from autogen_nb.models.remote.adjustments import Adjustments
 from autogen_nb.models.remote.clients import Clients
 from autogen_nb.models.remote.prompt import Prompt
 from autogen_nb.models.remote.server_errors import INVALID_KEY, Server, wait_before_retry
+from autogen_nb.models.requests import Price, cost_of, fit_images, price_at, window_of
 from autogen_nb.trusted import policy_file
 
 _MAX_RETRIES = 3

@@ -16,8 +16,15 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.models.config.address import LONGEST_READ, host_of, is_loopback, shown_url, without_secrets
-from autogen_nb.models.config.providers import OPENAI, provider_at
+from autogen_nb.models.config.providers import (
+    LONGEST_READ,
+    OPENAI,
+    host_of,
+    is_loopback,
+    provider_at,
+    shown_url,
+    without_secrets,
+)
 
 _LONGEST_WAIT = 120.0
 """The longest wait, in seconds, that a server may request before a retry."""

@@ -19,8 +19,7 @@ from typing import Any, Self
 from autogen_nb.core.ports import Model, ModelRequest, Notice, Part
 from autogen_nb.errors import BudgetReached, ConfigError, ModelError
 from autogen_nb.messages import Completion, Reasoning, Usage
-from autogen_nb.models import request_size
-from autogen_nb.models.prices import Price, cost_at
+from autogen_nb.models.requests import Price, cost_at, size_of_message, size_of_request
 from autogen_nb.models.wrappers.fallback import around_each
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 
@@ -159,7 +158,7 @@ class Budget:
 
     def estimate(self, request: ModelRequest, *, price: Price | None, limit: int | None) -> Estimate:
         """The estimate for a request; `price` is for 1,000 tokens, and `limit` is the maximum tokens of the reply."""
-        characters = request_size.of_request(request)
+        characters = size_of_request(request)
         with self._lock:
             measured_tokens = self._measured.prompt_tokens
             ratio = self._characters / measured_tokens if measured_tokens else _RATIO
@@ -243,7 +242,7 @@ class Budgeted(ModelWrapper):
             self._budget.measure(estimate.characters, reply.usage)
             return
         reasoning_characters = 0 if reply.reasoning is None else len(reply.reasoning.text)
-        written = request_size.of_message(reply.message.to_dict()) + reasoning_characters
+        written = size_of_message(reply.message.to_dict()) + reasoning_characters
         self._budget.spend(None, reply.cost)
         self._spend(estimate.completed(written), 0.0 if reply.cost else None, logged=False)
 

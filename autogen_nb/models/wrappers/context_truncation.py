@@ -17,7 +17,7 @@ from typing import Any
 from autogen_nb.core.ports import ModelRequest, Notice, Part
 from autogen_nb.errors import ContextTooLong
 from autogen_nb.messages import Completion
-from autogen_nb.models import request_size
+from autogen_nb.models.requests import size_of_content
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 
 _OUTPUT = "exitcode: "
@@ -64,7 +64,7 @@ def truncated(request: ModelRequest, share: float) -> ModelRequest | None:
 
 def truncation_note(request: ModelRequest, shorter: ModelRequest) -> str:
     changed = [was for was, now in zip(request.messages, shorter.messages, strict=True) if was is not now]
-    left_out = sum(request_size.of_content(message.get("content")) for message in changed)
+    left_out = sum(size_of_content(message.get("content")) for message in changed)
     outputs, verb = ("1 older output", "was") if len(changed) == 1 else (f"{len(changed)} older outputs", "were")
     size = f"{left_out:,} characters"
     return f"The conversation was too long for the model: {outputs} ({size}) {verb} left out of this request."
@@ -80,7 +80,7 @@ def _removable(request: ModelRequest) -> Iterator[tuple[int, str, int]]:
     for number in range(start + 1, last):
         message = request.messages[number]
         line = _line(message) if number != task else None
-        gain = request_size.of_content(message.get("content")) - len(line or "")
+        gain = size_of_content(message.get("content")) - len(line or "")
         if line is not None and gain >= _LEAST:
             yield number, line, gain
 
@@ -88,7 +88,7 @@ def _removable(request: ModelRequest) -> Iterator[tuple[int, str, int]]:
 def _line(message: Mapping[str, Any]) -> str | None:
     """The line that replaces the content of an output; None for other messages."""
     content = message.get("content")
-    size = f"{request_size.of_content(content):,} characters"
+    size = f"{size_of_content(content):,} characters"
     if message.get("role") in ("tool", "function"):
         return f"({size} of this result were left out to make room.)"
     first = content[0] if isinstance(content, list) and content else content

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from autogen_nb.core.ports import Model, ModelRequest, Part
 from autogen_nb.messages import Completion, Reasoning
-from autogen_nb.models.prices import Price
+from autogen_nb.models.requests import Price
 
 _PIECE = re.compile(r"\S+\s*|\s+")
 

@@ -15,7 +15,7 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.messages import CodeBlock
-from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.models.config.model_selection import ModelConnection
 from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
 from autogen_nb.notebook.asking.panels.panel import YOU, Panel, Unanswered
 from autogen_nb.notebook.asking.panels.question_panels import (
