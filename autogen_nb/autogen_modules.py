@@ -28,7 +28,7 @@ _GROUP = (
     ":AgentNameTarget,AgentTarget,AskUserTarget,ContextExpression,ContextStr,ContextStrLLMCondition,ContextVariables,"
     "ExpressionAvailableCondition,ExpressionContextCondition,GroupChatConfig,GroupChatTarget,GroupManagerTarget,Handoffs,"
     "NestedChatTarget,OnCondition,OnContextCondition,RandomAgentTarget,ReplyResult,RevertToUserTarget,StayTarget,"
-    "StringAvailableCondition,StringContextCondition,StringLLMCondition,TerminateTarget agents.handoffs.targets:"
+    "StringAvailableCondition,StringContextCondition,StringLLMCondition,TerminateTarget agents.parts.handoffs:"
     "GroupManagerSelectionMessageContextStr,GroupManagerSelectionMessageString,TransitionTarget"
 )
 _GROUP_MODULES = (
@@ -63,7 +63,7 @@ _EXPORTS = {
     "pil_to_data_uri",
     ".math_user_proxy_agent": "agents.math_user_proxy:MathUserProxyAgent",
     ".multimodal_conversable_agent": "agents.multimodal_agent:MultimodalConversableAgent",
-    ".society_of_mind_agent": "agents.society_of_mind_agent:SocietyOfMindAgent",
+    ".society_of_mind_agent": "agents.group_manager:SocietyOfMindAgent",
     "cache": ":Cache,AbstractCache=Cache",
     "cache.cache": ":Cache",
     "code_executor": ":Alias,CodeBlock,CodeExecutor,CodeResult,FunctionWithRequirements,ImportFromModule,"
@@ -77,9 +77,9 @@ _EXPORTS = {
         "UndefinedNextAgentError=UndefinedNextAgent"
     ),
     "formatting_utils": "run.io_stream:colored",
-    "function_utils": "agents.parts.tool_schema:get_function_schema,load_basemodels_if_needed=with_typed_arguments "
+    "function_utils": "agents.parts.tool_use:get_function_schema,load_basemodels_if_needed=with_typed_arguments "
     "agents.parts.tool_use:serialize_to_str=result_text",
-    "graph_utils": "agents.chats.speaker_graph:check_graph_validity,invert_disallowed_to_allowed,"
+    "graph_utils": "agents.group_chat:check_graph_validity,invert_disallowed_to_allowed,"
     "visualize_speaker_transitions_dict",
     "io": "run.io_stream:IOConsole,IOStream,InputStream,OutputStream",
     "io.base": "run.io_stream:IOStream,InputStream,OutputStream",

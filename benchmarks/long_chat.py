@@ -14,7 +14,7 @@ from typing import Any
 from autogen_nb import ConversableAgent, run
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
-from autogen_nb.agents.chats.model_questions import model_request
+from autogen_nb.agents.chats.participant import model_request
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.events import ModelAsked, ModelReplied
 from autogen_nb.human.rule_based_approver import NobodyToAsk

@@ -44,7 +44,7 @@ LIBRARIES = {
 """The modules, and folders (with a dot at the end), that may import a library."""
 
 LAYERS = {
-    "agents": ("parts", "handoffs", "chats", "teams"),
+    "agents": ("parts", "chats", "teams"),
     "core": ("text", "policy", "analysis", "chats"),
     "notebook": ("rendering", "view"),
 }
@@ -192,7 +192,7 @@ BY_NAME = {
     "many/dask_map.py": "the folder of journals, the person's own data, which no sandbox writes",
     "models/wrappers/cache.py": "the cache's own folder, which SQLite opens by its name, too",
     "models/wrappers/recording.py": "the folder of the recording, before it is held",
-    "conversations/chat_folders.py": "a folder of our own in the temporary one, which no sandbox writes",
+    "conversations/chat_kernels.py": "a folder of our own in the temporary one, which no sandbox writes",
     "run/runtime_log.py": "the log that the program has named, and its folder",
     "sessions/log_file.py": "the person's own data, which no sandbox writes",
     "sessions/store.py": "the person's own data, which no sandbox writes",

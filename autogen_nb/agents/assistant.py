@@ -5,10 +5,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
-from autogen_nb.agents.handoffs.conditions import Handoffs
 from autogen_nb.agents.parts.agent import naming_errors
 from autogen_nb.agents.parts.agent_config import read_client, read_count
-from autogen_nb.agents.parts.context_variables import ContextVariables
+from autogen_nb.agents.parts.handoffs import ContextVariables, Handoffs
 from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT, fill_template
 from autogen_nb.agents.teams.function_tool import Handoff, read_handoffs, read_tools
 from autogen_nb.core.chats.team_replies import Respond, Think
@@ -19,8 +18,7 @@ from autogen_nb.messages import FunctionCall
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from autogen_nb.agents.teams.memories import Memory
-    from autogen_nb.agents.teams.model_contexts import ChatCompletionContext
+    from autogen_nb.agents.teams.model_contexts import ChatCompletionContext, Memory
     from autogen_nb.agents.teams.workbenches import Workbench
 
 

@@ -12,20 +12,27 @@ from typing import Any, TypeAlias
 
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import hold_between, reply_outside
-from autogen_nb.agents.chats.chat_queue import a_initiate_chats, initiate_chats, nested_chats
-from autogen_nb.agents.chats.initiated_chat import ChatOptions, ChatResult, SummaryMethod, TwoAgentChat
+from autogen_nb.agents.chats.initiated_chat import (
+    AsyncRunResponse,
+    ChatOptions,
+    ChatResult,
+    RunResponse,
+    SummaryMethod,
+    TwoAgentChat,
+    a_initiate_chats,
+    initiate_chats,
+    nested_chats,
+)
 from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.agents.chats.run_response import AsyncRunResponse, RunResponse
-from autogen_nb.agents.handoffs.conditions import Handoffs
-from autogen_nb.agents.handoffs.group_member import GroupMember, before_reply
 from autogen_nb.agents.parts import agent_config
 from autogen_nb.agents.parts.agent import Agent, both_forms
-from autogen_nb.agents.parts.context_variables import ContextVariables
+from autogen_nb.agents.parts.group_member import GroupMember, before_reply
+from autogen_nb.agents.parts.handoffs import ContextVariables, Handoffs
 from autogen_nb.agents.parts.message_history import MessageHistory, checked_message
-from autogen_nb.agents.parts.message_hooks import MessageHooks
 from autogen_nb.agents.parts.prompts import HELPFUL, REFLECT
 from autogen_nb.agents.parts.reply_functions import (
     BuiltinStep,
+    MessageHooks,
     Messages,
     ReplyFunction,
     ReplyFunctions,

@@ -1,5 +1,6 @@
-"""`GroupChat`: AutoGen 0.2's group of agents, its messages, and the selection of the next speaker."""
+"""`GroupChat`: AutoGen 0.2's group of agents, its messages, the selection of the next speaker, and the graph for it."""
 
+import logging
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,13 +11,12 @@ from typing import Any, Literal, cast
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import ChatExchange
-from autogen_nb.agents.chats.model_questions import ask_for_words
-from autogen_nb.agents.chats.speaker_graph import draw_transitions
+from autogen_nb.agents.chats.participant import ask_for_words
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts import prompts
 from autogen_nb.agents.parts.agent import both_forms, call_user_code
 from autogen_nb.agents.parts.agent_config import read_count
-from autogen_nb.agents.parts.message_hooks import MessageHooks
+from autogen_nb.agents.parts.reply_functions import MessageHooks
 from autogen_nb.core.chats.reply_steps import ConversationState, Stop
 from autogen_nb.core.chats.speaker_selection import METHODS, Method, Selection
 from autogen_nb.core.chats.two_agent_chat import Flow
@@ -25,7 +25,7 @@ from autogen_nb.errors import AgentNameConflict, CallbackError, ConfigError, NoE
 from autogen_nb.events import HumanInputAsked, Question, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import Message, wire
 from autogen_nb.run import OnCaller, OnEngine
-from autogen_nb.views.team_drawing import Drawing, Drawn, Node, chosen_by, function_label, in_turn
+from autogen_nb.views.team_drawing import Arrow, Drawing, Drawn, Node, chosen_by, function_label, in_turn
 
 _TEMPLATES = (
     "select_speaker_message_template",
@@ -412,3 +412,54 @@ def _text(content: Any) -> str:
     if not isinstance(content, list):
         return "" if content is None else str(content)
     return "".join(part.get("text", "") if part.get("type") == "text" else "<image>" for part in content)
+
+
+_log = logging.getLogger("autogen_nb")
+
+
+def check_graph_validity(allowed_speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any]) -> None:
+    """Raises `ConfigError` for unknown agents; logs agents without transitions, missing agents and duplicates."""
+    graph = allowed_speaker_transitions_dict
+    if not isinstance(graph, Mapping) or not all(isinstance(targets, list) for targets in graph.values()):
+        raise ConfigError("allowed_speaker_transitions_dict must be a dict that maps each agent to a list of agents")
+    targets = [target for each in graph.values() for target in each]
+    if unknown := [agent for agent in (*graph, *targets) if agent not in agents]:
+        raise ConfigError(f"allowed_speaker_transitions_dict names {unknown[0]!r}, which is not one of the agents")
+    faults = {
+        "no transitions from or to": [agent for agent in agents if not graph.get(agent) and agent not in targets],
+        "not in the dict": [agent for agent in agents if agent not in graph and agent not in targets],
+        "twice in one list": [agent for each in graph.values() for agent in set(each) if each.count(agent) > 1],
+    }
+    for fault, culprits in faults.items():
+        if culprits:
+            _log.warning("allowed_speaker_transitions_dict: %s: %s", fault, ", ".join(agent.name for agent in culprits))
+
+
+def invert_disallowed_to_allowed(
+    disallowed_speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any]
+) -> dict[Any, list[Any]]:
+    forbidden = disallowed_speaker_transitions_dict
+    return {agent: [other for other in agents if other not in forbidden.get(agent, ())] for agent in agents}
+
+
+def draw_transitions(speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any]) -> Drawing:
+    pairs = [(one, other) for one, others in speaker_transitions_dict.items() for other in others]
+    arrows = [Arrow(Node(one.name), Node(other.name)) for one, other in pairs]
+    return Drawing([Node(agent.name) for agent in agents], arrows)
+
+
+def visualize_speaker_transitions_dict(
+    speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any], export_path: str | None = None
+) -> None:
+    """Draws the graph with networkx and matplotlib, and shows it, or saves it in `export_path`."""
+    try:
+        import matplotlib.pyplot as plt
+        import networkx as nx
+    except ImportError as error:
+        raise ConfigError(f"to draw speaker transitions, install {error.name}") from None
+    drawing = draw_transitions(speaker_transitions_dict, agents)
+    graph = nx.DiGraph((arrow.source.name, arrow.target.name) for arrow in drawing.arrows)
+    graph.add_nodes_from(node.name for node in drawing.nodes)
+    plt.figure(figsize=(12, 10))
+    nx.draw(graph, nx.spring_layout(graph, seed=0), with_labels=True, node_size=2_000, node_color="lightblue")
+    plt.savefig(export_path) if export_path is not None else plt.show()

@@ -5,16 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autogen_nb.agents.chats.initiated_chat import ChatOptions, ChatResult, TwoAgentChat
-from autogen_nb.agents.chats.run_response import AsyncRunResponse, RunResponse
+from autogen_nb.agents.chats.initiated_chat import AsyncRunResponse, ChatOptions, ChatResult, RunResponse, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.group_manager import GroupChatManager
-from autogen_nb.agents.handoffs import targets
-from autogen_nb.agents.handoffs.group_member import GroupState, before_reply
-from autogen_nb.agents.handoffs.targets import AgentTarget, TransitionTarget
-from autogen_nb.agents.parts.context_variables import ContextVariables
-from autogen_nb.agents.parts.tool_schema import with_typed_arguments
+from autogen_nb.agents.parts import handoffs
+from autogen_nb.agents.parts.group_member import GroupState, before_reply
+from autogen_nb.agents.parts.handoffs import AgentTarget, ContextVariables, TransitionTarget
+from autogen_nb.agents.parts.tool_use import with_typed_arguments
 from autogen_nb.errors import ConfigError
 from autogen_nb.run import Waits, run_to_completion
 
@@ -51,14 +49,14 @@ class DefaultPattern:
     user_agent: ConversableAgent | None = None
     group_manager_args: Mapping[str, Any] = field(default_factory=dict)
     context_variables: ContextVariables = field(default_factory=ContextVariables)
-    group_after_work: TransitionTarget = field(default_factory=targets.TerminateTarget)
+    group_after_work: TransitionTarget = field(default_factory=handoffs.TerminateTarget)
     exclude_transit_message: bool = True
     summary_method: Any = "last_msg"
 
     def after_work(self, agent: ConversableAgent) -> TransitionTarget | None:
         """Who speaks after the agent, before what the group does."""
-        handoffs = agent.handoffs.after_works
-        return next((each.target for each in handoffs if each.holds(self.context_variables)), None)
+        holding = (each.target for each in agent.handoffs.after_works if each.holds(self.context_variables))
+        return next(holding, None)
 
     def _order(self) -> list[ConversableAgent]:
         ends = (self.initial_agent, self.user_agent)
@@ -78,7 +76,7 @@ class RandomPattern(DefaultPattern):
     """After each agent, one of the others speaks at random."""
 
     def after_work(self, agent: ConversableAgent) -> TransitionTarget:
-        return targets.RandomAgentTarget([each for each in self._order() if each is not agent])
+        return handoffs.RandomAgentTarget([each for each in self._order() if each is not agent])
 
 
 @dataclass
@@ -86,7 +84,7 @@ class ManualPattern(DefaultPattern):
     """A person chooses who speaks after an agent without a handoff that holds."""
 
     def __post_init__(self) -> None:
-        self.group_after_work = targets.AskUserTarget()
+        self.group_after_work = handoffs.AskUserTarget()
 
 
 @dataclass
@@ -96,7 +94,7 @@ class AutoPattern(DefaultPattern):
     selection_message: Any = None
 
     def __post_init__(self) -> None:
-        self.group_after_work = targets.GroupManagerTarget(selection_message=self.selection_message)
+        self.group_after_work = handoffs.GroupManagerTarget(selection_message=self.selection_message)
 
 
 class _PatternChat(TwoAgentChat):
@@ -229,17 +227,17 @@ class _PatternChat(TwoAgentChat):
 
     def _resolve(self, target: TransitionTarget, agent: ConversableAgent) -> ConversableAgent | str | None:
         match self._plain(target):
-            case targets.TerminateTarget():
+            case handoffs.TerminateTarget():
                 return None
-            case targets.StayTarget():
+            case handoffs.StayTarget():
                 return agent
-            case targets.AskUserTarget():
+            case handoffs.AskUserTarget():
                 return "manual"
-            case targets.GroupManagerTarget(selection_message=instructions):
+            case handoffs.GroupManagerTarget(selection_message=instructions):
                 if instructions is not None:
                     self._group.select_speaker_prompt_template = instructions.text(agent.context_variables)
                 return "auto"
-            case targets.RevertToUserTarget():
+            case handoffs.RevertToUserTarget():
                 if self._user is None:
                     raise ConfigError("RevertToUserTarget needs a user; give the pattern a user_agent")
                 return self._user

@@ -6,7 +6,7 @@ from copy import deepcopy
 from math import inf
 from typing import Any, ClassVar, Protocol, TypeAlias
 
-from autogen_nb.agents.parts.message_hooks import ALL, MessageHooks
+from autogen_nb.agents.parts.reply_functions import ALL, MessageHooks
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.config_list import filter_config
 from autogen_nb.models.requests import count_text, get_max_token_limit, tokenizer

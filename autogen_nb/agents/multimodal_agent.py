@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.parts.message_hooks import ALL
+from autogen_nb.agents.parts.reply_functions import ALL
 from autogen_nb.core.text.fenced_code import content_str
 from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.errors import ConfigError

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from autogen_nb.agents.chats.model_questions import ask_model
+from autogen_nb.agents.chats.participant import ask_model
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.core.ports import ModelRequest

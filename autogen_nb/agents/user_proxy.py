@@ -1,13 +1,18 @@
-"""`UserProxyAgent`: represents a person."""
+"""`UserProxyAgent`, which represents a person; and the pair of agents of a task, of which the other writes code."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
+from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
-from autogen_nb.agents.handoffs.conditions import Handoffs
-from autogen_nb.agents.parts.context_variables import ContextVariables
+from autogen_nb.agents.parts.agent_config import CodeConfig
+from autogen_nb.agents.parts.handoffs import ContextVariables, Handoffs
+from autogen_nb.core.chats.human_input import Mode
 from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
+from autogen_nb.core.chats.termination_checks import END_WORD, has_no_code, without
+from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
+from autogen_nb.events import Recorded, Said
 
 
 class UserProxyAgent(ConversableAgent):
@@ -82,3 +87,19 @@ class UserProxyAgent(ConversableAgent):
             return ask_person if self.model is None else Think()
         otherwise = ask_person if self.input_func is not None else None
         return RunLast(self.code.step, otherwise)
+
+
+def last_answer(log: Iterable[Recorded]) -> str:
+    """The assistant's last message, without `END_WORD`; "" if there is no message."""
+    texts = [event.message.text for event in log if isinstance(event, Said) and event.sender == "assistant"]
+    return without(END_WORD, texts[-1]) if texts else ""
+
+
+def code_pair(
+    role: str, model: Model, code: CodeConfig, max_turns: int, human_input: Mode = "NEVER"
+) -> tuple[UserProxyAgent, AssistantAgent]:
+    assistant = AssistantAgent("assistant", role, model, is_termination_msg=lambda _: False)
+    user = UserProxyAgent(
+        "user", has_no_code, max_turns - 1, human_input, code_execution_config=code, default_auto_reply=None
+    )
+    return user, assistant

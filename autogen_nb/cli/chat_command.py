@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
-from autogen_nb.agents.code_pair import code_pair
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT
+from autogen_nb.agents.user_proxy import code_pair
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.table_files import load
 from autogen_nb.cli.task_options import task_options

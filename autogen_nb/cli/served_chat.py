@@ -14,9 +14,9 @@ from uuid import uuid4
 from autogen_nb.agents.chats.call_context import NestedView
 from autogen_nb.agents.chats.export import Export, writable_path
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
-from autogen_nb.agents.code_pair import code_pair
 from autogen_nb.agents.parts.agent_config import CodeConfig
-from autogen_nb.conversations.chat_folders import ChatFolders, remove_empty
+from autogen_nb.agents.user_proxy import code_pair
+from autogen_nb.conversations.chat_kernels import ChatFolders, remove_empty
 from autogen_nb.conversations.chat_sessions import ChatSessions
 from autogen_nb.conversations.conversations import CellRun, Conversations, Origin
 from autogen_nb.core.people import Human

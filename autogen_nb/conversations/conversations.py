@@ -12,9 +12,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autogen_nb.agents.code_pair import last_answer
-from autogen_nb.conversations.chat_folders import ChatFolders, remove_empty, writable
-from autogen_nb.conversations.chat_kernels import ChatKernels
+from autogen_nb.agents.user_proxy import last_answer
+from autogen_nb.conversations.chat_kernels import ChatFolders, ChatKernels, remove_empty, writable
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, CodeRan, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said

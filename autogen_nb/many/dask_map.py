@@ -206,8 +206,7 @@ class PreparedCall:
     ) -> Generator[tuple[int, dict[str, Any]]]:
         if not rows:
             return
-        from autogen_nb.many.row_chat import LocalCall, end_rows, local_calls
-        from autogen_nb.many.shared_limits import SharedLimits
+        from autogen_nb.many.row_chat import LocalCall, SharedLimits, end_rows, local_calls
 
         with ExitStack() as stack:
             if self.client is None:

@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, ChatResult, TwoAgentChat
 from autogen_nb.agents.chats.participant import register_ask_person
-from autogen_nb.agents.code_pair import code_pair
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
-from autogen_nb.conversations.chat_folders import remove_empty
+from autogen_nb.agents.user_proxy import code_pair
+from autogen_nb.conversations.chat_kernels import remove_empty
 from autogen_nb.conversations.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.core.ports import Model

@@ -103,7 +103,7 @@ class Extension:
             if self._handler is None:
                 first = begin_first_kernel(self._cwd, self._magics)
                 self._prepare()
-                from autogen_nb.conversations.chat_folders import ChatFolders, notebook_path
+                from autogen_nb.conversations.chat_kernels import ChatFolders, notebook_path
                 from autogen_nb.conversations.chat_sessions import ChatSessions
                 from autogen_nb.conversations.conversations import Conversations
                 from autogen_nb.notebook.context import cells_above

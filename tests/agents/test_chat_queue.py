@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.chats.chat_queue import a_initiate_chats
+from autogen_nb.agents.chats.initiated_chat import a_initiate_chats
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Ended, Returned, Said

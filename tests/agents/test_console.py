@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.teams.console import Console
+from autogen_nb.agents.teams.message_stream import Console
 from autogen_nb.agents.teams.team_messages import Response, TaskResult, TextMessage
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import ConfigError

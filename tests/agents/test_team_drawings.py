@@ -12,9 +12,8 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.teams.function_tool import Handoff
 from autogen_nb.agents.teams.graph_flow import DiGraphBuilder, GraphFlow
-from autogen_nb.agents.teams.magentic_one import MagenticOneGroupChat
-from autogen_nb.agents.teams.selector_group_chat import SelectorGroupChat
-from autogen_nb.agents.teams.swarm import Swarm
+from autogen_nb.agents.teams.model_led_teams import MagenticOneGroupChat, SelectorGroupChat
+from autogen_nb.agents.teams.team_chats import Swarm
 from autogen_nb.testing import ScriptedModel
 from autogen_nb.views.team_drawing import Arrow, Drawing, Node
 from tests.agents.teams import assistant, by_turns, says

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
-from autogen_nb.agents.teams.selector_group_chat import SelectorGroupChat
+from autogen_nb.agents.teams.model_led_teams import SelectorGroupChat
 from autogen_nb.agents.teams.termination_conditions import (
     FunctionalTermination,
     MaxMessageTermination,

@@ -11,9 +11,8 @@ from autogen_nb.agents.parts.prompts import TEAM_ASSISTANT
 from autogen_nb.agents.teams.custom_agents import BaseChatAgent, FunctionAgent
 from autogen_nb.agents.teams.function_tool import FunctionTool
 from autogen_nb.agents.teams.graph_flow import DiGraphBuilder, GraphFlow
-from autogen_nb.agents.teams.selector_group_chat import SelectorGroupChat
-from autogen_nb.agents.teams.swarm import Swarm
-from autogen_nb.agents.teams.team_chats import RoundRobinGroupChat
+from autogen_nb.agents.teams.model_led_teams import SelectorGroupChat
+from autogen_nb.agents.teams.team_chats import RoundRobinGroupChat, Swarm
 from autogen_nb.agents.teams.team_messages import (
     BaseChatMessage,
     BaseMessage,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import autogen_nb as autogen
-from autogen_nb.agents.chats.speaker_graph import check_graph_validity, invert_disallowed_to_allowed
+from autogen_nb.agents.group_chat import check_graph_validity, invert_disallowed_to_allowed
 from autogen_nb.errors import ConfigError
 from tests.test_autogen_names import NAMES
 from tests.test_imports import HEAVY

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from autogen_nb import AssistantAgent, ConversableAgent, GroupChat, GroupChatManager, UserProxyAgent
+from autogen_nb.agents.group_manager import SocietyOfMindAgent
 from autogen_nb.agents.math_user_proxy import MathUserProxyAgent
-from autogen_nb.agents.society_of_mind_agent import SocietyOfMindAgent
 from autogen_nb.testing import ScriptedModel
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.conversations.chat_folders import ChatFolders
-from autogen_nb.conversations.chat_kernels import ChatKernels
+from autogen_nb.conversations.chat_kernels import ChatFolders, ChatKernels
 from autogen_nb.conversations.conversations import Conversations, NotebookConversation, Origin
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, Ended, ModelAsked, Recorded
 from autogen_nb.human.rule_based_approver import RULE_PREFIX, RUN_ALL

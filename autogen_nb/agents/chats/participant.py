@@ -1,15 +1,24 @@
-"""`Participant`: the part of an agent that chats use."""
+"""`Participant`: the part of an agent that chats use; and requests to its model, with the replies as events."""
 
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.handoffs.group_member import GroupMember
 from autogen_nb.agents.parts.code_execution import CodeRunner
+from autogen_nb.agents.parts.group_member import GroupMember
 from autogen_nb.agents.parts.message_history import opening_message
-from autogen_nb.agents.parts.message_hooks import ALL, LAST, SENT, MessageHooks
-from autogen_nb.agents.parts.reply_functions import BuiltinStep, ReplyFunction, ReplyFunctions
+from autogen_nb.agents.parts.reply_functions import (
+    ALL,
+    LAST,
+    SENT,
+    BuiltinStep,
+    MessageHooks,
+    ReplyFunction,
+    ReplyFunctions,
+)
 from autogen_nb.agents.parts.tool_use import ToolUser, register_function
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.core.chats.human_input import EXIT, Mode
@@ -23,11 +32,22 @@ from autogen_nb.core.chats.reply_steps import (
     generate_oai_reply,
 )
 from autogen_nb.core.chats.termination_checks import Condition, has_no_code, is_end_word
-from autogen_nb.errors import NobodyThere
-from autogen_nb.events import HumanInputAsked, HumanInputGiven
+from autogen_nb.core.ports import Model, ModelRequest, Reading, Retry
+from autogen_nb.errors import ModelError, NobodyThere
+from autogen_nb.events import (
+    HumanInputAsked,
+    HumanInputGiven,
+    ModelDelta,
+    ModelReading,
+    ModelReplied,
+    ModelRetry,
+    ReasoningDelta,
+    SpeakerGiven,
+    SummaryGiven,
+)
 from autogen_nb.human.terminal_human import TerminalHuman
-from autogen_nb.messages import Message
-from autogen_nb.run import Waits, then
+from autogen_nb.messages import Message, Reasoning, wire
+from autogen_nb.run import Waits, runtime_log, then
 
 
 class Participant(ReplyFunctions, MessageHooks, GroupMember, CodeRunner, UsageTracker):
@@ -162,3 +182,47 @@ def answer_or_nobody(
     except NobodyThere:
         return nobody
     return wait(answer) if isinstance(answer, Awaitable) else answer
+
+
+W = TypeVar("W", SpeakerGiven, SummaryGiven)
+
+
+def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
+    """A request with the agent's system message, the conversation and, with `calls`, the agent's tools."""
+    system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
+    conversation = (*system, *wire(messages))
+    if not calls:
+        return ModelRequest(conversation)
+    return ModelRequest(conversation, tuple(agent.api_definitions("tool")), tuple(agent.api_definitions("function")))
+
+
+async def ask_model(
+    model: Model,
+    request: ModelRequest,
+    agent: Any,
+    emit: Callable[[ModelDelta | ReasoningDelta | ModelRetry | ModelReading], None] = lambda _: None,
+) -> ModelReplied:
+    """Returns a model's reply, and emits its pieces as they arrive; `agent` is the author for the runtime log."""
+    started = time.monotonic()
+    async with aclosing(cast("Any", model.reply(request))) as parts:
+        async for part in parts:
+            if isinstance(part, str):
+                emit(ModelDelta(agent, part))
+            elif isinstance(part, Reasoning):
+                emit(ReasoningDelta(agent, part.text))
+            elif isinstance(part, Retry):
+                emit(ModelRetry(agent, part.reason, part.wait))
+            elif isinstance(part, Reading):
+                emit(ModelReading(agent, part.host, part.tokens))
+            else:
+                seconds = time.monotonic() - started
+                if runtime_log.active:
+                    runtime_log.log_completion(agent, model, request, part, seconds)
+                return ModelReplied(part, seconds)
+    raise ModelError("the model ended without a reply", model=model.name)
+
+
+async def ask_for_words(model: Model, request: ModelRequest, kind: type[W]) -> W:
+    """A model's reply as the choice of a speaker or as a summary."""
+    reply = await ask_model(model, request, "speaker_selection_agent" if kind is SpeakerGiven else "summary")
+    return kind(reply.completion.message.text, completion=reply.completion)

@@ -10,13 +10,12 @@ from typing import Any, assert_never, cast
 from autogen_nb import events
 from autogen_nb.agents.chats import call_context, participant
 from autogen_nb.agents.chats.call_context import UserCodeCall
-from autogen_nb.agents.chats.model_questions import ask_model, model_request
-from autogen_nb.agents.chats.participant import Participant
+from autogen_nb.agents.chats.participant import Participant, ask_model, model_request
 from autogen_nb.agents.parts import code_execution, tool_use
 from autogen_nb.agents.parts.agent_config import stop_unreachable_kernels
 from autogen_nb.agents.parts.message_history import plain_message
-from autogen_nb.agents.parts.message_hooks import ALL
 from autogen_nb.agents.parts.output_limits import ShownSize
+from autogen_nb.agents.parts.reply_functions import ALL
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import CallbackError, ConfigError

@@ -1,17 +1,22 @@
-"""Custom team members: from a function, from a subclass with ``on_messages``, or from an agent and a filter."""
+"""Custom team members, from functions, subclasses, filters or teams; and agents and teams as tools of other agents."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from autogen_nb.agents.parts.agent import Agent, call_user_code
+from autogen_nb.agents.parts.tool_use import RunText
+from autogen_nb.agents.teams.function_tool import BaseTool
 from autogen_nb.agents.teams.solo_agent import SoloAgent
+from autogen_nb.agents.teams.task_runner import TaskRunner
+from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_messages import (
     BaseChatMessage,
     HandoffMessage,
     Response,
+    TaskResult,
     TextMessage,
     flow_message,
     stored_messages,
@@ -20,6 +25,7 @@ from autogen_nb.core.chats.team_replies import Respond, ask_member
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Returned
 from autogen_nb.messages import Usage
+from autogen_nb.models.client_types import SystemMessage, UserMessage
 from autogen_nb.run import CancellationToken
 
 
@@ -141,3 +147,104 @@ class MessageFilterAgent(BaseChatAgent):
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
         await super().on_reset(cancellation_token)
         await self._agent.on_reset(cancellation_token)
+
+
+class SocietyOfMindAgent(BaseChatAgent):
+    """An agent that gives its task to a team, and answers with what a model makes of the team's conversation.
+
+    The team begins anew for each answer.
+
+    Parameters
+    ----------
+    name, description
+        The name, and the purpose for a model that selects speakers.
+    team
+        The team.
+    model_client
+        The model that writes the answer.
+    instruction, response_prompt
+        What the model reads before and after the team's messages.
+    """
+
+    DEFAULT_INSTRUCTION = "You and your team worked on an earlier request. This is the transcript of the conversation:"
+    DEFAULT_RESPONSE_PROMPT = (
+        "Write the answer to the original request, so that it stands by itself, without the steps in between."
+    )
+    DEFAULT_DESCRIPTION = "An agent that answers with the help of a team of its own."
+
+    def __init__(
+        self,
+        name: str,
+        team: BaseGroupChat,
+        model_client: Any,
+        *,
+        description: str = DEFAULT_DESCRIPTION,
+        instruction: str = DEFAULT_INSTRUCTION,
+        response_prompt: str = DEFAULT_RESPONSE_PROMPT,
+    ) -> None:
+        super().__init__(name, description)
+        self._team = team
+        self._client = model_client
+        self._instruction = instruction
+        self._prompt = response_prompt
+        self._earlier: list[BaseChatMessage] = []
+
+    async def on_messages(
+        self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken | None = None
+    ) -> Response:
+        """The answer to the messages, with the team's messages as inner ones."""
+        task = [*self._earlier, *messages]
+        result = await self._team.run(task=task, cancellation_token=cancellation_token, output_task_messages=False)
+        said = [message.to_model_message() for message in result.messages if isinstance(message, BaseChatMessage)]
+        several = self._client.model_info.get("multiple_system_messages", True)
+        first, last = (
+            SystemMessage(content=text) if several else UserMessage(content=text, source="user")
+            for text in (self._instruction, self._prompt)
+        )
+        reply = await self._client.create([first, *said, last], cancellation_token=cancellation_token)
+        self._earlier = task
+        await self._team.reset()
+        answer = TextMessage(source=self.name, content=reply.content, models_usage=reply.usage)
+        return Response(chat_message=answer, inner_messages=result.messages)
+
+    async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
+        await super().on_reset(cancellation_token)
+        self._earlier.clear()
+        await self._team.reset()
+
+
+class _Arguments(BaseModel):
+    task: str = Field(description="What is to be done.")
+
+
+class TeamTool(BaseTool[_Arguments, TaskResult]):
+    """A team as a tool; the messages of its run are part of the caller's run.
+
+    If `return_value_as_last_message` is True, the result is only the run's last message.
+    """
+
+    def __init__(
+        self, team: TaskRunner, name: str, description: str, return_value_as_last_message: bool = False
+    ) -> None:
+        super().__init__(_Arguments, TaskResult, name, description, strict=True)
+        self._runner = team
+        self._returns_last = return_value_as_last_message
+
+    async def run(self, args: _Arguments, cancellation_token: CancellationToken) -> TaskResult:
+        """Runs the task."""
+        return await self._runner.run_stream(task=args.task, cancellation_token=cancellation_token).result()
+
+    def return_value_as_string(self, value: TaskResult) -> str:
+        """The last message, or all messages except the task."""
+        messages = [message for message in value.messages if isinstance(message, BaseChatMessage)]
+        answers = [f"{each.source}: {each.to_model_text()}" for each in messages if each.source != "user"]
+        text = RunText(messages[-1].to_model_text() if self._returns_last else "\n\n".join(answers))
+        text.inner = stored_messages(value.messages)
+        return text
+
+
+class AgentTool(TeamTool):
+    """An agent as a tool with the agent's name and description, like `TeamTool`."""
+
+    def __init__(self, agent: Any, return_value_as_last_message: bool = False) -> None:
+        super().__init__(agent, agent.name, agent.description, return_value_as_last_message)

@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from autogen_nb.agents.parts.tool_schema import function_schema, with_typed_arguments
-from autogen_nb.agents.parts.tool_use import TextFunction
+from autogen_nb.agents.parts.tool_use import TextFunction, function_schema, with_typed_arguments
 from autogen_nb.errors import ConfigError
 from autogen_nb.run import CancellationToken
 

@@ -1,19 +1,22 @@
-"""A run of a team: its flow, and the stream of its messages with the `TaskResult` as the last item."""
+"""Runs a team: its flow, the stream of its messages with the `TaskResult` as the last item, and `Console`."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, closing
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.teams.run_follower import RunFollower
-from autogen_nb.agents.teams.team_messages import BaseMessage, ModelClientStreamingChunkEvent, TaskResult
+from autogen_nb.agents.teams.team_messages import BaseMessage, ModelClientStreamingChunkEvent, Response, TaskResult
 from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
 from autogen_nb.core.chats.team_replies import TeamState
 from autogen_nb.core.chats.two_agent_chat import Flow
-from autogen_nb.events import Event
+from autogen_nb.errors import ConfigError
+from autogen_nb.events import Event, Said
+from autogen_nb.messages import Message
+from autogen_nb.views.plain_view import PlainView
 
 Item: TypeAlias = BaseMessage | TaskResult
 
@@ -118,3 +121,42 @@ class MessageStream(AsyncIterator[Item]):
         yield TaskResult(
             messages=messages, stop_reason=exchange.follower.stop_reason if self._has_stop_reason else None
         )
+
+
+async def Console(  # noqa: N802 - AgentChat's name
+    stream: AsyncIterator[Any], *, no_inline_images: bool = False, output_stats: bool = False
+) -> Any:
+    """Shows the items of a stream and returns the last one, a `TaskResult` or a `Response`.
+
+    The run is shown like any other chat: in a notebook like that of ``%%autogen``, and elsewhere as text, with streamed
+    pieces as they arrive.
+
+    Parameters
+    ----------
+    stream
+        The result of ``run_stream``.
+    no_inline_images
+        Ignored; images are not printed.
+    output_stats
+        Also prints the totals of the run and its duration, which a notebook always shows.
+
+    Raises
+    ------
+    ConfigError
+        For a stream that ends without a `TaskResult` or a `Response`.
+    """
+    del no_inline_images
+    plain = PlainView(last_line=lambda end: plain.ended(end, end.detail) if output_stats else "")
+    is_run = isinstance(stream, MessageStream)
+    with closing((own_view() if is_run else None) or plain) as view:
+        if isinstance(stream, MessageStream):
+            stream.view = view
+        last: Any = None
+        async for last in stream:
+            message = last.chat_message if isinstance(last, Response) else last
+            # A stream of others has no events.
+            if not is_run and isinstance(message, BaseMessage):
+                view.show(Said(message.source, "", Message(message.to_text())))
+    if not isinstance(last, TaskResult | Response):
+        raise ConfigError("the stream ended without a result; give Console the stream that run_stream returns")
+    return last

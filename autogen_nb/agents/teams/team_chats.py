@@ -11,6 +11,7 @@ from autogen_nb import sessions
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.parts.agent import Agent, call_user_code
 from autogen_nb.agents.parts.agent_config import read_count
+from autogen_nb.agents.teams.function_tool import Handoff
 from autogen_nb.agents.teams.message_stream import TeamExchange
 from autogen_nb.agents.teams.run_follower import RunFollower, TeamTranscript
 from autogen_nb.agents.teams.task_runner import TaskRunner
@@ -29,13 +30,14 @@ from autogen_nb.agents.teams.team_question_handler import OrderQuestion, TeamQue
 from autogen_nb.agents.teams.termination_conditions import RunConditions, TerminationCondition
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_flow import OneByOne, Order, TeamRun, team_chat
+from autogen_nb.core.chats.team_orders import ByHandoff
 from autogen_nb.core.chats.team_replies import Respond, TeamState, ask_member
 from autogen_nb.core.people import Human
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import Returned, Said
 from autogen_nb.run import CancellationToken, Log, OnCaller, OnEngine, Waits, result
-from autogen_nb.views.team_drawing import Drawing, Drawn, Node, in_turn
+from autogen_nb.views.team_drawing import START, Arrow, Drawing, Drawn, Node, in_turn
 
 
 class BaseGroupChat(TeamMember, TaskRunner, Drawn):
@@ -306,3 +308,25 @@ def _condition(condition: Any) -> TerminationCondition | None:
             f"termination_condition is {condition!r}; give a condition such as TextMentionTermination('DONE')"
         )
     return condition
+
+
+class Swarm(BaseGroupChat):
+    """A team in which the member speaks to whom the last handoff goes; the first member speaks before any handoff.
+
+    A handoff to somebody outside the team needs a `HandoffTermination`; the next task is then a `HandoffMessage` to a
+    member. The parameters are those of `BaseGroupChat`; teams cannot be members.
+    """
+
+    takes_teams = False
+
+    def _new_order(self) -> Order:
+        return ByHandoff(tuple(self._members))
+
+    def _drawing(self) -> Drawing:
+        nodes = {name: Node(name) for name in self._members}
+        arrows = [Arrow(START, self._nodes()[0])]
+        for name, member in self._members.items():
+            for tool, target in member.handoff_targets.items():
+                label = "" if tool == Handoff(target).tool.name else tool
+                arrows.append(Arrow(nodes[name], nodes.get(target, Node(target, "outside")), label))
+        return Drawing([START, *dict.fromkeys([*nodes.values(), *(arrow.target for arrow in arrows)])], arrows)

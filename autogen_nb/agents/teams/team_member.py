@@ -15,8 +15,7 @@ from autogen_nb.run import CancellationToken
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from autogen_nb.agents.teams.memories import Memory
-    from autogen_nb.agents.teams.model_contexts import ChatCompletionContext
+    from autogen_nb.agents.teams.model_contexts import ChatCompletionContext, Memory
     from autogen_nb.agents.teams.team_messages import BaseChatMessage
     from autogen_nb.agents.teams.workbenches import Workbench
 

@@ -1,5 +1,6 @@
 """Answers the questions of a team's run: asks its members, the user's functions or a person."""
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -7,19 +8,17 @@ from functools import partial
 from typing import Any, TypeAlias, cast
 
 from autogen_nb import run
-from autogen_nb.agents.chats.model_questions import ask_model, model_request
-from autogen_nb.agents.chats.participant import Participant
+from autogen_nb.agents.chats.participant import Participant, ask_model, model_request
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.agent import call_user_code
-from autogen_nb.agents.teams.early_replies import EarlyReplies
-from autogen_nb.agents.teams.memories import remember
-from autogen_nb.agents.teams.model_contexts import UnboundedChatCompletionContext
+from autogen_nb.agents.teams.model_contexts import UnboundedChatCompletionContext, remember
 from autogen_nb.agents.teams.run_follower import RunFollower
 from autogen_nb.agents.teams.termination_conditions import RunConditions
 from autogen_nb.agents.teams.workbenches import offer_tools
 from autogen_nb.core.chats.team_replies import Think
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model
+from autogen_nb.engine import engine
 from autogen_nb.events import (
     Answer,
     ApprovalAsked,
@@ -140,3 +139,47 @@ def _call_input_func(function: Callable[..., Any], question: HumanInputAsked) ->
     return call_user_code(
         lambda: function(*arguments), label, lambda text: HumanInputGiven(str(text), by=question.agent)
     )
+
+
+Work: TypeAlias = Callable[[Callable[[Any], None]], Awaitable[Answer]]
+
+
+class EarlyReplies:
+    """Asks the models of a round at the same time: its speakers do not hear each other, so their requests are known."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, tuple[asyncio.Task[Answer], list[Any]]] = {}
+
+    def alongside(self, work: Work, others: Mapping[str, Work]) -> OnEngine:
+        """The work of the first speaker; the work of the others, by their names, begins with it."""
+
+        async def begin(emit: Callable[[Any], None]) -> Answer:
+            for name, other in others.items():
+                pieces: list[Any] = []
+                task = asyncio.ensure_future(other(pieces.append))
+                # The run may end before this speaker's turn.
+                task.add_done_callback(lambda done: done.cancelled() or done.exception())
+                self._begun[name] = task, pieces
+            return await work(emit)
+
+        return OnEngine(begin)
+
+    def take(self, name: str) -> OnEngine | None:
+        """The rest of the speaker's work, if it has begun."""
+        if name not in self._begun:
+            return None
+        task, pieces = self._begun.pop(name)
+
+        async def end(emit: Callable[[Any], None]) -> Answer:
+            answer = await task
+            for piece in pieces:
+                emit(piece)
+            return answer
+
+        return OnEngine(end)
+
+    def drop(self) -> None:
+        """Ends what has begun, and is not needed any more."""
+        for task, _ in self._begun.values():
+            engine.call_soon(task.cancel)
+        self._begun.clear()

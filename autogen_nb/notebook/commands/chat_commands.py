@@ -14,7 +14,7 @@ from typing import Any
 
 from autogen_nb import run
 from autogen_nb.agents.chats.export import Export, writable_path
-from autogen_nb.conversations.chat_folders import writable
+from autogen_nb.conversations.chat_kernels import writable
 from autogen_nb.conversations.conversations import CellRun, NotebookConversation, runs_of
 from autogen_nb.core.text.output_images import MAGIC, is_preparation, static
 from autogen_nb.effects import EffectJudged

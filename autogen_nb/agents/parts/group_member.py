@@ -6,10 +6,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from autogen_nb.agents.handoffs.conditions import Handoffs, OnCondition, OnContextCondition
-from autogen_nb.agents.handoffs.context import ContextStr
-from autogen_nb.agents.handoffs.targets import PLAIN_TARGETS, ReplyResult, TransitionTarget
-from autogen_nb.agents.parts.context_variables import ContextVariables
+from autogen_nb.agents.parts.handoffs import (
+    PLAIN_TARGETS,
+    ContextStr,
+    ContextVariables,
+    Handoffs,
+    OnCondition,
+    OnContextCondition,
+    ReplyResult,
+    TransitionTarget,
+)
 from autogen_nb.agents.parts.tool_use import ToolUser
 from autogen_nb.run import then
 
