@@ -1,5 +1,0 @@
-"""The extractor of code blocks, under AutoGen 0.2's module name."""
-
-from autogen_nb.core.text.fenced_code import MarkdownCodeExtractor
-
-__all__ = ["MarkdownCodeExtractor"]
