@@ -179,7 +179,7 @@ from .models.model_clients import AzureOpenAIChatCompletionClient as AzureOpenAI
 from .models.model_clients import ChatCompletionClient as ChatCompletionClient
 from .models.model_clients import OpenAIChatCompletionClient as OpenAIChatCompletionClient
 from .models.wrappers.budget import Budget as Budget
-from .models.wrappers.cache import Cache as Cache
+from .models.wrappers.recording import Cache as Cache
 from .run import CancellationToken as CancellationToken
 
 __all__: list[str]  # noqa: PYI035 - the names above, as they are at run time

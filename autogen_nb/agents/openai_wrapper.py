@@ -12,7 +12,7 @@ from autogen_nb.core.ports import ModelRequest
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError
 from autogen_nb.models.config.model_selection import model_for, register_client
-from autogen_nb.models.wrappers.cache import cached
+from autogen_nb.models.wrappers.recording import cached
 from autogen_nb.run import runtime_log
 
 _OPTIONS = "messages prompt tools functions context filter_func allow_format_str_template agent cache".split()

@@ -44,8 +44,7 @@ from autogen_nb.messages import Usage
 from autogen_nb.models.config import model_selection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, Budgeted, Estimate, budgeted
-from autogen_nb.models.wrappers.fallback import around_each
-from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
+from autogen_nb.models.wrappers.wrapper import ModelWrapper, around_each, open_reply
 from autogen_nb.settings import Settings
 from autogen_nb.trusted import policy_file
 from autogen_nb.trusted.held_folder import HeldFolder

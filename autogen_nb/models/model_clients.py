@@ -28,8 +28,7 @@ from autogen_nb.models.component import Component
 from autogen_nb.models.config.model_selection import entry_model
 from autogen_nb.models.remote.remote_model import RemoteModel
 from autogen_nb.models.requests import size_of_request
-from autogen_nb.models.wrappers.context_truncation import ContextTruncation
-from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
+from autogen_nb.models.wrappers.wrapper import ContextTruncation, ModelWrapper, open_reply
 from autogen_nb.run import CancellationToken, result
 
 _PER_TOKEN = 4

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError, ModelRefused
-from autogen_nb.models.config.account import Account
 from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.remote.clients import Account
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models.asking import ask, error_of
 

@@ -19,10 +19,8 @@ from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.requests import PART, fit_images, fitted, size_of_request
 from autogen_nb.models.wrappers.budget import Budget, Budgeted, budgeted
-from autogen_nb.models.wrappers.cache import Cache, cached
-from autogen_nb.models.wrappers.context_truncation import ContextTruncation, truncated
-from autogen_nb.models.wrappers.fallback import Fallback
-from autogen_nb.models.wrappers.recording import Recording
+from autogen_nb.models.wrappers.recording import Cache, Recording, cached
+from autogen_nb.models.wrappers.wrapper import ContextTruncation, Fallback, truncated
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
 from tests.models.asking import HELLO, ask, error_of
 

@@ -12,8 +12,8 @@ import pytest
 from autogen_nb import config_list_from_dotenv, config_list_from_json, config_list_from_models, get_config_list
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.config_list import config_list_gpt4_gpt35, config_list_openai_aoai
-from autogen_nb.models.config.local_servers import local_servers
 from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.config.server_check import local_servers
 from autogen_nb.testing import FakeOpenAI
 from tests.canary import canary
 from tests.models.asking import ask

@@ -9,8 +9,8 @@ from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelRefused, ModelUnavailable
 from autogen_nb.models.config.model_selection import accepts_images, model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
-from autogen_nb.models.wrappers.cache import Cache
-from autogen_nb.models.wrappers.fallback import Fallback
+from autogen_nb.models.wrappers.recording import Cache
+from autogen_nb.models.wrappers.wrapper import Fallback
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
 from tests.models.asking import HELLO, ask, error_of
 

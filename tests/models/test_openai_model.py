@@ -10,9 +10,9 @@ import pytest
 
 from autogen_nb.core.ports import ModelRequest, Retry
 from autogen_nb.errors import ConfigError, ModelError, ModelUnavailable
-from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.remote.clients import Account
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models.asking import ADD, HELLO, TOOL, a_ask, ask, error_of
 from tests.models.conftest import KEY

@@ -5,7 +5,7 @@ import pytest
 from autogen_nb.core.ports import ModelRequest, Reading
 from autogen_nb.messages import Usage
 from autogen_nb.models.openai.openai_model import OpenAIModel
-from autogen_nb.models.remote.prompt import Prompt
+from autogen_nb.models.remote.remote_model import Prompt
 from autogen_nb.models.remote.server_errors import Server
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.models.asking import ask

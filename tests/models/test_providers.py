@@ -11,7 +11,7 @@ from autogen_nb.models.config.model_selection import ModelConnection, entry_mode
 from autogen_nb.models.config.providers import PROVIDERS, provider_of
 from autogen_nb.models.config.server_check import models_of_keys
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
-from autogen_nb.models.remote.accumulator import usage_of
+from autogen_nb.models.remote.exchange import usage_of
 from autogen_nb.models.requests import cost_of, window_of
 from autogen_nb.notebook.asking.person import key_for
 from autogen_nb.testing import FakeOpenAI

@@ -16,8 +16,16 @@ from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, RecordingEnded, SessionError
 from autogen_nb.messages import Completion, Message, Reasoning, Usage
 from autogen_nb.models.config.model_selection import model_for
-from autogen_nb.models.wrappers.cache import FILE, Cache, cached, key_of
-from autogen_nb.models.wrappers.recording import Digest, Recording, RecordingEntry, ReplayModel
+from autogen_nb.models.wrappers.recording import (
+    FILE,
+    Cache,
+    Digest,
+    Recording,
+    RecordingEntry,
+    ReplayModel,
+    cached,
+    key_of,
+)
 from autogen_nb.testing import FakeOpenAI, ScriptedModel
 from tests.models.asking import HELLO, ask, error_of
 

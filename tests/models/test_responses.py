@@ -22,9 +22,8 @@ from autogen_nb.models.client_types import (
 from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.openai.responses import ResponseAccumulator
-from autogen_nb.models.remote.adjustments import CHAT_ONLY
-from autogen_nb.models.wrappers.cache import Cache, Cached
-from autogen_nb.models.wrappers.recording import Recording, ReplayModel
+from autogen_nb.models.remote.server_errors import CHAT_ONLY
+from autogen_nb.models.wrappers.recording import Cache, Cached, Recording, ReplayModel
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from autogen_nb.testing.fake_responses import response_events
 from tests.models.asking import ADD, HELLO, TOOL, ask, error_of, pair

@@ -4,10 +4,10 @@ import socket
 import pytest
 
 from autogen_nb.errors import ConfigError, ModelRefused, ModelUnavailable
-from autogen_nb.models.config.account import checked_key
 from autogen_nb.models.config.model_selection import ModelConnection
 from autogen_nb.models.config.providers import checked_base, checked_url, revealed, shown_url
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
+from autogen_nb.models.remote.clients import checked_key
 from autogen_nb.testing import FakeOpenAI, FakeReply
 
 KEY = "sk-never-to-be-seen-4713"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autogen_nb.core.text.reasoning import OPEN
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.messages import Completion
-from autogen_nb.models.openai.chat_completions import ChunkAccumulator
+from autogen_nb.models.openai.openai_model import ChunkAccumulator
 from autogen_nb.models.remote.server_errors import Server, error_of, of_response, wait_before_retry
 
 SERVER = Server("gpt-x", "https://user:word@models.example:8443/v1", "sk-verysecretkey")

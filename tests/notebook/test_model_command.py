@@ -10,8 +10,8 @@ import pytest
 from autogen_nb.conversations.chat_sessions import ChatSessions
 from autogen_nb.conversations.conversations import Conversations
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.local_servers import local_servers
 from autogen_nb.models.config.model_selection import ModelConnection
+from autogen_nb.models.config.server_check import local_servers
 from autogen_nb.notebook.commands import model_command
 from autogen_nb.notebook.commands.model_command import form_for, model_table
 from autogen_nb.notebook.model_setting import ModelSetting, form_path

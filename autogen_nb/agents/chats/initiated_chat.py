@@ -187,7 +187,7 @@ class TwoAgentChat(QuestionHandler):
     def _wrap(self, model: Model) -> Model:
         if self.options.cache is None:
             return model
-        from autogen_nb.models.wrappers.cache import cached
+        from autogen_nb.models.wrappers.recording import cached
 
         return cached(model, self.options.cache)
 

@@ -17,13 +17,18 @@ from typing import Any, TypeAlias
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Completion, Reasoning
-from autogen_nb.models.config.account import Account, checked_address, checked_key
 from autogen_nb.models.config.providers import ANTHROPIC, server_of
-from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, valid
-from autogen_nb.models.remote.event_stream import EventStreamModel
-from autogen_nb.models.remote.remote_model import Api
+from autogen_nb.models.remote.clients import Account, checked_address, checked_key
+from autogen_nb.models.remote.exchange import (
+    ReplyAccumulator,
+    Turn,
+    functions_of,
+    leading_and_other_turns,
+    usage_of,
+    valid,
+)
+from autogen_nb.models.remote.remote_model import Api, EventStreamModel
 from autogen_nb.models.remote.server_errors import ReplyFailed
-from autogen_nb.models.remote.turns import Turn, functions_of, leading_and_other_turns
 
 _Blocks: TypeAlias = list[dict[str, Any]]
 

@@ -42,10 +42,8 @@ from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.remote.remote_model import RemoteModel
 from autogen_nb.models.requests import Price
 from autogen_nb.models.wrappers.budget import Budget, Budgeted, budgeted
-from autogen_nb.models.wrappers.cache import Cache, cached
-from autogen_nb.models.wrappers.context_truncation import ContextTruncation
-from autogen_nb.models.wrappers.fallback import Fallback
-from autogen_nb.models.wrappers.recording import Recording, ReplayModel
+from autogen_nb.models.wrappers.recording import Cache, Recording, ReplayModel, cached
+from autogen_nb.models.wrappers.wrapper import ContextTruncation, Fallback
 
 WAYS = (
     "set OPENAI_API_KEY or another provider's key (ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or OPENAI_BASE_URL and "

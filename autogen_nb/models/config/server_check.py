@@ -1,10 +1,14 @@
-"""Checks the address, key and model that a person entered, and lists models, by requests to the servers."""
+"""Finds model servers on this machine, checks the address, key and model that a person entered, and lists models."""
 
 import asyncio
 import difflib
+import http.client
+import json
 from collections.abc import AsyncGenerator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -12,8 +16,40 @@ from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import AutogenError, ModelRefused, ModelUnavailable
 from autogen_nb.models.config.model_selection import ModelConnection, remote_model
 from autogen_nb.models.config.providers import PROVIDERS, Provider, host_of
-from autogen_nb.models.remote.remote_model import RemoteModel
+from autogen_nb.models.remote.remote_model import USUAL, RemoteModel, listed_names
 from autogen_nb.models.wrappers.wrapper import open_reply
+
+_HOST = "127.0.0.1"
+_MOST_MODELS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    kind: str
+    base_url: str
+    models: tuple[str, ...]
+
+
+def local_servers(ports: Mapping[str, int] = USUAL, *, timeout: float = 1.0) -> tuple[LocalServer, ...]:
+    with ThreadPoolExecutor(max(1, len(ports))) as pool:
+        servers = pool.map(partial(_look_up, timeout), ports.items())
+        return tuple(server for server in servers if server is not None)
+
+
+def _look_up(timeout: float, kind_and_port: tuple[str, int]) -> LocalServer | None:
+    kind, port = kind_and_port
+    # `http.client` uses no proxy, follows no redirect, and sends no key.
+    connection = http.client.HTTPConnection(_HOST, port, timeout=timeout)
+    try:
+        connection.request("GET", "/v1/models", headers={"Accept": "application/json"})
+        response = connection.getresponse()
+        names = listed_names(json.load(response)) if response.status == http.HTTPStatus.OK else None
+    except (OSError, ValueError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+    return None if names is None else LocalServer(kind, f"http://{_HOST}:{port}/v1", names[:_MOST_MODELS])
+
 
 CHECK_SECONDS = 20.0
 _LIST_SECONDS = 8.0

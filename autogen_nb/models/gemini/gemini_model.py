@@ -24,11 +24,18 @@ from pydantic import ValidationError
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ModelError
 from autogen_nb.messages import Reasoning
-from autogen_nb.models.config.account import Account, checked_address, checked_key
-from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, valid, valid_json
+from autogen_nb.models.remote.clients import Account, checked_address, checked_key
+from autogen_nb.models.remote.exchange import (
+    ReplyAccumulator,
+    Turn,
+    functions_of,
+    leading_and_other_turns,
+    usage_of,
+    valid,
+    valid_json,
+)
 from autogen_nb.models.remote.remote_model import Api, RemoteModel
 from autogen_nb.models.remote.server_errors import Server, of_body, of_exception, of_response
-from autogen_nb.models.remote.turns import Turn, functions_of, leading_and_other_turns
 
 SIGNATURE = "thought_signature"
 UNSIGNED = "skip_thought_signature_validator"

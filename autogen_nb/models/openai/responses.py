@@ -17,10 +17,8 @@ from typing import Any
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.messages import Message, Reasoning
-from autogen_nb.models.remote.accumulator import ReplyAccumulator, usage_of, valid
-from autogen_nb.models.remote.adjustments import ENCRYPTED
-from autogen_nb.models.remote.server_errors import ReplyFailed
-from autogen_nb.models.remote.turns import functions_of, turns
+from autogen_nb.models.remote.exchange import ReplyAccumulator, functions_of, turns, usage_of, valid
+from autogen_nb.models.remote.server_errors import ENCRYPTED, ReplyFailed
 
 _WITHOUT_REASONING = re.compile(r"^(?:ft:)?(?:chat)?gpt-(?:3|4)|-chat\b")
 """Models that refuse parameters of reasoning (November 2026)."""

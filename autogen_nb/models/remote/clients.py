@@ -1,23 +1,235 @@
-"""A library's clients for a model: one for each account and event loop, because connections belong to a loop.
+"""The server and the key of requests, from settings and the environment, and the HTTP clients for them.
 
-The first request imports the library, in a thread.
+There is one client of a library for each account and event loop, because connections belong to a loop. The first
+request imports the library, in a thread.
+
+A key from the environment is sent only to its provider, to Azure, or to the server that the environment names.
 """
 
 import asyncio
 import os
 import ssl
-from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import isawaitable, iscoroutinefunction
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary, finalize
 
-from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.account import Account
-from autogen_nb.models.config.providers import basic_auth, is_loopback, login_of, without_login
+from autogen_nb.errors import ConfigError, ModelRefused
+from autogen_nb.models.config.providers import (
+    OPENAI,
+    PROVIDERS,
+    Provider,
+    basic_auth,
+    checked_url,
+    is_loopback,
+    login_of,
+    provider_named,
+    without_login,
+    without_secrets,
+)
 from autogen_nb.models.remote.server_errors import Server
 from autogen_nb.models.requests import is_listed_at, price_at
+from autogen_nb.trusted import known_secrets
+
+PLACEHOLDER = "no-key"
+"""The key for a server that needs none; the openai library requires one."""
+
+OPENAI_URL = OPENAI.url
+
+_SCOPE = "https://cognitiveservices.azure.com/.default"
+
+API_TYPES = ("openai", "azure", "responses", "chat_completions")
+"""AutoGen 0.2's and AG2's names, beside providers; "openai" chooses between the last two, OpenAI's and Azure's APIs."""
+
+TokenProvider: TypeAlias = Callable[[], str | Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A server's address and credentials; `complete` replaces None by values of the environment.
+
+    `api_type` is "azure", or the name of a provider.
+    """
+
+    api_type: str
+    url: str | None = field(repr=False)
+    key: str | None = field(repr=False)
+    api_version: str | None = None
+    deployment: str | None = None
+    token: str | None = field(default=None, repr=False)
+    provider: Callable[[], Awaitable[str]] | None = None
+    organization: str | None = None
+    project: str | None = None
+
+    def checked(self) -> "Account":
+        """Hides the secret in outputs, and returns the account; raises `ConfigError` for contradictory settings."""
+        keys = {"api_key": self.key, "azure_ad_token": self.token, "azure_ad_token_provider": self.provider}
+        names = [name for name, value in keys.items() if value]
+        if len(names) > 1:
+            raise ConfigError(f"{' and '.join(names)} exclude each other; give one of them")
+        names = [*(["azure_deployment"] if self.deployment else []), *(name for name in names if name != "api_key")]
+        if self.api_type != "azure" and names:
+            raise ConfigError(f"{names[0]} is only for Azure; add api_type 'azure'")
+        known_secrets.add(self.secret)
+        return self
+
+    @property
+    def secret(self) -> str:
+        """The key or the token; "" without one."""
+        secret = self.token or self.key
+        return "" if secret in (None, PLACEHOLDER) else secret or ""
+
+    @property
+    def key_variable(self) -> str:
+        return "AZURE_OPENAI_API_KEY" if self.api_type == "azure" else next(iter(self.model_provider.variables), "")
+
+    @property
+    def address(self) -> str | None:
+        """The address from the settings, else from the environment; None if neither has one."""
+        variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else self.model_provider.address_variable
+        return self.url or checked_url(os.environ.get(variable) or None, variable)
+
+    @property
+    def model_provider(self) -> Provider:
+        return provider_named(self.api_type) or OPENAI
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The server's part of a cache key, without credentials."""
+        parts = urlsplit(self.address or "")
+        server = f"{parts.hostname or ''}:{parts.port or ''}{parts.path.rstrip('/')}"
+        azure = {"api_version": self.api_version, "azure_deployment": self.deployment}
+        explicit = {name: value for name, value in azure.items() if value is not None}
+        return {"server": server, "api_type": self.api_type, **explicit}
+
+    def complete(self, model: str) -> "Account":
+        """The account with the values of the environment; errors name `model`."""
+        if self.api_type == "azure":
+            return self._azure(model)
+        if self.url:
+            return replace(self, key=self.key or PLACEHOLDER)
+        provider, url = self.model_provider, self.address
+        variable, value = provider.key()
+        key = self.key or checked_key(value, variable)
+        if provider.variables and not url and not key:
+            raise ConfigError(
+                f"there is no key for the model {model!r}: set {self.key_variable} or give api_key, name a server "
+                "of your own with base_url (it needs no key), or choose the model 'offline'"
+            )
+        if provider != OPENAI:
+            return replace(self, url=url or provider.url, key=key or PLACEHOLDER)
+        return replace(
+            self,
+            url=url or OPENAI_URL,
+            key=key or PLACEHOLDER,
+            organization=self.organization or os.environ.get("OPENAI_ORG_ID") or None,
+            project=self.project or os.environ.get("OPENAI_PROJECT_ID") or None,
+        )
+
+    def _azure(self, model: str) -> "Account":
+        url = self.address
+        key, token = self.key, self.token
+        if not (key or token or self.provider):
+            token = checked_key(os.environ.get("AZURE_OPENAI_AD_TOKEN"), "AZURE_OPENAI_AD_TOKEN")
+            key = None if token else checked_key(os.environ.get("AZURE_OPENAI_API_KEY"), "AZURE_OPENAI_API_KEY")
+        version = self.api_version or os.environ.get("OPENAI_API_VERSION")
+        for value, ways in (
+            (url, "azure_endpoint or base_url (or AZURE_OPENAI_ENDPOINT)"),
+            (key or token or self.provider, "api_key (or AZURE_OPENAI_API_KEY), or azure_ad_token_provider"),
+            (version, "api_version (or OPENAI_API_VERSION)"),
+        ):
+            if not value:
+                raise ConfigError(f"the Azure model {model!r} needs {ways}")
+        deployment = self.deployment or azure_name(model)
+        return replace(self, url=url, key=key, token=token, api_version=version, deployment=deployment)
+
+
+def azure_name(model: str) -> str:
+    return model.replace("gpt-3.5", "gpt-35", 1) if model.startswith("gpt-3.5") else model
+
+
+def checked_type(api_type: object) -> str:
+    """One of `API_TYPES`, or the first name of a provider."""
+    if api_type in API_TYPES:
+        return str(api_type)
+    provider = provider_named(str(api_type))
+    if provider is None:
+        known = ", ".join(map(repr, (*API_TYPES, *(each.name for each in PROVIDERS[1:]))))
+        way = "for another server that speaks OpenAI's protocol leave api_type out and give its base_url"
+        raise ConfigError(f"api_type is {api_type!r}; the known values are {known}; {way}")
+    return provider.name
+
+
+def checked_key(key: str | None, what: str) -> str | None:
+    """The key without surrounding spaces; for an invalid key, raises a `ConfigError` that names `what`."""
+    if key is not None and not isinstance(key, str):
+        raise ConfigError(f"{what} must be text, not {type(key).__name__}")
+    stripped = key.strip() if key else ""
+    # The message does not quote the value, which may be secret.
+    if not stripped.isascii() or not stripped.isprintable() or " " in stripped:
+        raise ConfigError(f"{what} holds characters that no key has; was something else pasted?")
+    return stripped or None
+
+
+def checked_address(base_url: str | None, azure_endpoint: str | None, api_type: str) -> str | None:
+    if azure_endpoint and api_type != "azure":
+        raise ConfigError("azure_endpoint is only for Azure; add api_type 'azure'")
+    if azure_endpoint and base_url:
+        raise ConfigError("azure_endpoint and base_url both set the server's address; give only one of them")
+    return checked_url(azure_endpoint, "azure_endpoint") or checked_url(base_url, "base_url")
+
+
+def checked_provider(provider: TokenProvider | str | None) -> Callable[[], Awaitable[str]] | None:
+    """An async function that returns the token; "DEFAULT" is AutoGen 0.2's name for azure-identity's provider."""
+    if provider is None:
+        return None
+    if callable(provider):
+        return partial(_token, provider)
+    if provider != "DEFAULT":
+        # The message does not quote the value, which may be a token under the wrong name.
+        raise ConfigError(
+            "azure_ad_token_provider must be a function that takes no arguments and returns a token, or 'DEFAULT'; "
+            "set a token as azure_ad_token"
+        )
+    with suppress(ImportError):
+        if find_spec("azure.identity"):
+            return partial(_token, _azure_token)
+    raise ConfigError("azure_ad_token_provider 'DEFAULT' needs the package azure-identity; install 'autogen-nb[azure]'")
+
+
+@cache
+def _azure_provider() -> Callable[[], Any]:
+    identity = import_module("azure.identity")
+    provider: Callable[[], Any] = identity.get_bearer_token_provider(identity.DefaultAzureCredential(), _SCOPE)
+    return provider
+
+
+def _azure_token() -> Any:
+    return _azure_provider()()
+
+
+async def _token(provider: TokenProvider) -> str:
+    try:
+        # A sync provider may wait for the network, so it runs in a thread.
+        is_async = iscoroutinefunction(provider)
+        result: Any = provider() if is_async else await asyncio.to_thread(provider)
+        token = await result if isawaitable(result) else result
+        if isinstance(token, str) and token.isascii() and token.isprintable() and token.strip():
+            return token.strip()
+        fault = f"returned {'an invalid token' if isinstance(token, str) else type(token).__name__}"
+    # ModelRefused does not chain the provider's exception, which may contain a secret.
+    except Exception as error:  # noqa: BLE001 - a provider may raise anything
+        fault = f"raised {type(error).__name__}: {without_secrets(str(error))}"
+    raise ModelRefused(f"the request was not sent: azure_ad_token_provider {fault}", model="")
+
 
 _Clients: TypeAlias = dict[Account, tuple[Any, AsyncGenerator[None, None]]]
 _ClientsByLoop: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients]

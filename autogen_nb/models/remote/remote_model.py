@@ -1,35 +1,118 @@
 """A model behind a provider's HTTP API, with streaming.
 
 1. `RemoteModel.reply` retries a request that may succeed later, as long as no piece of the reply has arrived.
-2. A refusal that names a field is answered at once by a request without the field (`adjustments.py`).
+2. A refusal that names a field is answered at once by a request without the field (`server_errors.py`).
 3. A reply without a finish reason is incomplete, which is an error.
 4. Reasoning goes back only to the host that sent it, because only that host can read or verify it.
 5. Errors are raised outside the ``except`` block of their cause, because the cause may contain the key.
+6. A server of one's own may take long to read a prompt, and may cut it without an error, so `Prompt` has notes.
+7. The content, not the content type, tells whether the body of a response is a stream, a whole reply, or a web page:
+   lines with a field of server-sent events are events, and the other lines together are one JSON value.
+
+Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 """
 
 import asyncio
+import codecs
+import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing
-from dataclasses import replace
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
+from importlib import import_module
+from io import IncrementalNewlineDecoder
 from os import PathLike
 from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from autogen_nb.core.ports import ModelRequest, Part, Reading, Retry
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.messages import Completion, Message, Usage
-from autogen_nb.models.config.account import Account
-from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.config.providers import is_openai
-from autogen_nb.models.remote.accumulator import ReplyAccumulator
-from autogen_nb.models.remote.adjustments import Adjustments
-from autogen_nb.models.remote.clients import Clients
-from autogen_nb.models.remote.prompt import Prompt
-from autogen_nb.models.remote.server_errors import INVALID_KEY, Server, wait_before_retry
-from autogen_nb.models.requests import Price, cost_of, fit_images, price_at, window_of
+from autogen_nb.models.remote.clients import Account, Clients
+from autogen_nb.models.remote.exchange import DONE, ReplyAccumulator, valid_json
+from autogen_nb.models.remote.server_errors import (
+    INVALID_KEY,
+    Adjustments,
+    ReplyFailed,
+    Server,
+    error_of,
+    is_failure,
+    wait_before_retry,
+)
+from autogen_nb.models.requests import Price, cost_of, fit_images, is_listed_at, price_at, texts_of, window_of
 from autogen_nb.trusted import policy_file
+
+_PER_TOKEN = 4
+"""Average characters per token."""
+
+_MOST_PER_TOKEN = 6
+"""Texts have fewer characters per token, if white space and the signs of a ruler count once."""
+
+_REPEATED = re.compile(r"([\W_])\1+")
+
+_LONG = 2_000
+"""Tokens that a server on a small machine reads in more than a few seconds."""
+
+_LEAST = 1_000
+"""A smaller count may be that of a server which counts only what is new in a prompt, as old releases of Ollama do."""
+
+USUAL: Mapping[str, int] = {"Ollama": 11434, "vLLM": 8000, "llama.cpp": 8080, "LM Studio": 1234}
+"""The default port of each kind of server of one's own."""
+
+_CONTEXTS = {
+    "Ollama": "`OLLAMA_CONTEXT_LENGTH` in the environment of Ollama",
+    "llama.cpp": "`--ctx-size` of llama-server",
+    "LM Studio": "the model's context length in LM Studio",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The texts of a request, and the number of their characters."""
+
+    server: Server
+    texts: tuple[str, ...]
+    characters: int
+
+    @classmethod
+    def of(cls, request: ModelRequest, server: Server) -> "Prompt":
+        """The prompt of a request; without texts for the server of a provider, which would refuse one too long."""
+        texts = () if is_listed_at(server.url) else tuple(texts_of(request))
+        return cls(server, texts, sum(map(len, texts)))
+
+    @property
+    def tokens(self) -> int:
+        return _tokens(self.characters)
+
+    @property
+    def is_long(self) -> bool:
+        return self.tokens >= _LONG
+
+    def note_on(self, usage: Usage | None) -> str:
+        """A note for the person if the server has read much less than it got; else ""."""
+        read = usage.prompt_tokens if usage else 0
+        if read < _LEAST or self.characters / read < _MOST_PER_TOKEN:
+            return ""
+        characters = sum(len(_REPEATED.sub(r"\1", text)) for text in self.texts)
+        if characters / read < _MOST_PER_TOKEN:
+            return ""
+        port = urlsplit(self.server.url).port
+        kinds = [kind for kind in _CONTEXTS if USUAL[kind] == port] or list(_CONTEXTS)
+        ways = ", or ".join(_CONTEXTS[kind] for kind in kinds)
+        return (
+            f"{self.server.host} read only {read:,} of about {_tokens(characters):,} tokens, so the model did not see "
+            f"all of the prompt. Set a larger context: {ways}."
+        )
+
+
+def _tokens(characters: int) -> int:
+    """The estimated number, to the nearest hundred."""
+    return round(characters / _PER_TOKEN / 100) * 100
+
 
 _MAX_RETRIES = 3
 _SILENCE = 600.0
@@ -260,3 +343,120 @@ def _own_reasoning(message: Mapping[str, Any], server: Server) -> Mapping[str, A
     kept = {name: value for name, value in message.items() if name != "reasoning_details"}
     # Another speaker's message is not the model's own.
     return {**kept, "reasoning_details": own} if own and message.get("role") == "assistant" else kept
+
+
+def listed_names(listing: Any) -> tuple[str, ...] | None:
+    """The names in the JSON of ``GET /models``; None if the JSON is not a list of models."""
+    try:
+        return tuple(str(model["id"]) for model in listing["data"])
+    except (KeyError, TypeError):
+        return None
+
+
+_DRAIN = 0.1
+"""Seconds for the end of a response after its last event; some servers keep the connection open."""
+
+
+class EventStreamModel(RemoteModel):
+    _library: str
+    """The name of the library's module."""
+
+    @asynccontextmanager
+    async def _open(
+        self, client: Any, server: Server, api: Api, body: Mapping[str, Any]
+    ) -> AsyncGenerator[AsyncIterator[Any], None]:
+        """Sends one request; yields its events as plain JSON, and closes the response.
+
+        Typed events are slower (`benchmarks/model_stream.py`).
+        """
+        # A redirect could send the task and the key to a host that the configuration does not name.
+        options: Any = {"max_retries": 0, "follow_redirects": False, **self._options}
+        stream_class = import_module(self._library).AsyncStream[object]
+        post = partial(client.post, api.path, cast_to=object, options=options, stream=True, stream_cls=stream_class)
+        try:
+            try:
+                stream = await post(body=body)
+            # Lone surrogates are rare, and to look for them takes as long as to encode the request.
+            except UnicodeEncodeError:
+                stream = await post(body=valid_json(body))
+        except (TypeError, ValueError) as cause:
+            error = server.refused(f"got no request, because the request cannot be encoded: {server.clean(str(cause))}")
+        else:
+            # Closes the connection of an unfinished response, so that the server stops writing.
+            async with stream, aclosing(_events(stream.response, server)) as events:
+                yield events
+                return
+        raise error
+
+    def _error(self, server: Server, cause: Exception) -> ModelError:
+        return error_of(server, cause, import_module(self._library))
+
+
+async def _events(response: Any, server: Server) -> AsyncGenerator[Mapping[str, Any], None]:
+    others: list[str] = []
+    is_empty = True
+    async with aclosing(_lines(response)) as lines:
+        async for kind, data in _server_sent_events(lines, others):
+            if data.startswith("[DONE]"):
+                # HTTP/1.1 uses a connection again only after the end of the response.
+                with suppress(Exception):
+                    async with asyncio.timeout(_DRAIN):
+                        _ = [line async for line in lines]
+                yield DONE
+                return
+            for event in _objects(kind, data):
+                is_empty = False
+                yield event
+    text = "\n".join(others).strip()
+    if is_empty and text.startswith("<"):
+        raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
+    # Without the end, it is no JSON.
+    with suppress(ValueError):
+        for event in _objects("" if text.startswith(("{", "[")) else "error", text):
+            yield event
+
+
+async def _server_sent_events(lines: AsyncIterator[str], others: list[str]) -> AsyncIterator[tuple[str, str]]:
+    """The types and data of events; adds the lines that belong to no event to `others`."""
+    kind, data = "", list[str]()
+    async for line in lines:
+        name, _, value = line.partition(":")
+        # Earlier releases of llama.cpp have a field ``error``.
+        if name in ("data", "error"):
+            data.append(value.removeprefix(" "))
+        if name in ("event", "error"):
+            kind = value.strip() if name == "event" else name
+        elif not line:
+            yield kind, "\n".join(data).strip()
+            kind, data = "", []
+        elif name not in ("", "data", "id", "retry"):
+            others.append(line)
+    others += data
+
+
+async def _lines(response: Any) -> AsyncGenerator[str, None]:
+    # Invalid UTF-8 is an unreadable character, not an unreadable reply.
+    decoder = IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8-sig")("replace"), translate=True)
+    pieces: list[str] = []
+    async for chunk in response.aiter_bytes():
+        piece, *lines = decoder.decode(chunk).split("\n")
+        pieces.append(piece)
+        for line in lines:
+            yield "".join(pieces)
+            pieces = [line]
+    yield ("".join(pieces) + decoder.decode(b"", final=True)).rstrip("\n")
+
+
+def _objects(kind: str, data: str) -> Iterator[Mapping[str, Any]]:
+    """The objects in an event's data, which may be null or empty; raises ReplyFailed for an error."""
+    try:
+        value = json.loads(data or "null")
+    except ValueError:
+        if kind != "error":
+            raise
+        value = data
+    for each in value if isinstance(value, list) else [value]:
+        if (kind == "error" and each) or (isinstance(each, Mapping) and is_failure(each)):
+            raise ReplyFailed(each)
+        if isinstance(each, Mapping):
+            yield each

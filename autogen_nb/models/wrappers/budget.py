@@ -20,8 +20,7 @@ from autogen_nb.core.ports import Model, ModelRequest, Notice, Part
 from autogen_nb.errors import BudgetReached, ConfigError, ModelError
 from autogen_nb.messages import Completion, Reasoning, Usage
 from autogen_nb.models.requests import Price, cost_at, size_of_message, size_of_request
-from autogen_nb.models.wrappers.fallback import around_each
-from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
+from autogen_nb.models.wrappers.wrapper import ModelWrapper, around_each, open_reply
 
 _RATIO = 4.0
 _FORM = re.compile(r"(\$?)\s*(\d[\d,_]*(?:\.\d*)?|\.\d+)\s*([km]?)\s*(dollars?|usd|\$|tokens?)?", re.IGNORECASE)

@@ -23,7 +23,6 @@ from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.events import ApprovalGiven, Recorded
 from autogen_nb.human.rule_based_approver import RULE_PREFIX, RUN_ALL, NobodyToAsk
 from autogen_nb.human.terminal_human import TerminalHuman, read_line
-from autogen_nb.models.config.account import OPENAI_URL, checked_key
 from autogen_nb.models.config.model_selection import NO_MODEL, ModelConnection
 from autogen_nb.models.config.providers import (
     checked_base,
@@ -35,6 +34,7 @@ from autogen_nb.models.config.providers import (
     shown_url,
 )
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
+from autogen_nb.models.remote.clients import OPENAI_URL, checked_key
 from autogen_nb.views import in_words
 
 _OFFER_AFTER = 3

@@ -9,10 +9,9 @@ from typing import Any
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.engine import engine
 from autogen_nb.errors import ChatUnfinished, ConfigError
-from autogen_nb.models.config.local_servers import LocalServer, local_servers
 from autogen_nb.models.config.model_selection import ModelConnection, known_models
 from autogen_nb.models.config.providers import Provider, checked_url, host_of, provider_of, server_of
-from autogen_nb.models.config.server_check import models_of_keys
+from autogen_nb.models.config.server_check import LocalServer, local_servers, models_of_keys
 from autogen_nb.notebook.asking.person import AbsentPerson, ModelForm
 from autogen_nb.notebook.commands.command import CommandContext, argument, command
 from autogen_nb.notebook.model_setting import ModelSetting
