@@ -66,7 +66,8 @@ GO_ON = Plan()
 
 def plan(caller: Caller) -> Plan:
     """The plan of the call; raises OSError with the error that the caller gets."""
-    return _PLANS[caller.name](caller, *caller.arguments)
+    function, form = _PLANS[caller.name]
+    return function(caller, *(_CONSTANTS[each] if each in _CONSTANTS else caller.arguments[int(each)] for each in form))
 
 
 def _open(caller: Caller, folder: int, address: int, flags: int, mode: int) -> Plan:
@@ -128,12 +129,11 @@ def _opened(caller: Caller, pinned: Pinned, flags: int, mode: int) -> int:
     return os.open(pinned.name, flags | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=pinned.parent)
 
 
-def _open_with(caller: Caller, folder: int, address: int, how: int, length: int) -> Plan:
+def _open_with(caller: Caller, folder: int, address: int, how: int) -> Plan:
     flags, mode, resolve = struct.unpack("=QQQ", caller.memory(how, 24))
     if resolve:
         # The restrictions would have to be repeated; libraries fall back to the older call.
         raise OSError(errno.ENOSYS, "openat2")
-    del length
     return _open(caller, folder, address, flags, mode)
 
 
@@ -158,7 +158,7 @@ def _remove(caller: Caller, folder: int, address: int, flags: int) -> Plan:
     return Plan([("delete", pinned.path)], _done(act, pinned.name, dir_fd=pinned.parent))
 
 
-def _rename(caller: Caller, folder: int, address: int, new_folder: int, new_address: int, flags: int, *_: int) -> Plan:
+def _rename(caller: Caller, folder: int, address: int, new_folder: int, new_address: int, flags: int) -> Plan:
     old, new = _named(caller, (folder, address), (new_folder, new_address))
     if old.descriptor is None:
         raise FileNotFoundError(errno.ENOENT, old.path)
@@ -166,7 +166,7 @@ def _rename(caller: Caller, folder: int, address: int, new_folder: int, new_addr
     return Plan([("move", old.path), ("write", new.path)], act)
 
 
-def _link(caller: Caller, folder: int, address: int, new_folder: int, new_address: int, flags: int, *_: int) -> Plan:
+def _link(caller: Caller, folder: int, address: int, new_folder: int, new_address: int, flags: int) -> Plan:
     path = caller.path(address)
     # A file without a name, or one that is named by its descriptor, as programs do with O_TMPFILE.
     is_empty = not path and flags & _EMPTY_PATH
@@ -188,13 +188,8 @@ def _make_node(caller: Caller, folder: int, address: int, mode: int, device: int
     return Plan([("write", pinned.path)], act)
 
 
-def _change(pinned: Pinned, act: "Callable[..., Any]", *arguments: "Any", **options: "Any") -> Plan:
-    """The plan for what the wall does not know: owners, permissions, times, attributes."""
-    effects = [(_writing(pinned), pinned.path)] if pinned.is_file_elsewhere else []
-    return Plan(effects, _done(act, pinned.link, *arguments, **options), is_walled=False)
-
-
-def _existing(caller: Caller, folder: int, address: int, flags: int = 0) -> Pinned:
+def _existing(caller: Caller, folder: int, address: int, flags: int) -> Pinned:
+    """Pins the file of a call that names it by a path, or without one by its descriptor."""
     path = caller.path(address) if address else b""
     if not path:
         return caller.opened(folder)
@@ -204,35 +199,48 @@ def _existing(caller: Caller, folder: int, address: int, flags: int = 0) -> Pinn
     return pinned
 
 
-def _set_attribute(caller: Caller, pinned: Pinned, name: int, value: int, length: int, flags: int) -> Plan:
-    data = b"".join(
-        caller.memory(value + begin, min(4096, length - begin))
-        for begin in range(0, min(length, _LONGEST_ATTRIBUTE), 4096)
-    )
-    return _change(pinned, os.setxattr, caller.text(name), data, signed(flags))
+def _change(pinned: Pinned, act: "Callable[..., Any]", *arguments: "Any", **options: "Any") -> Plan:
+    """The plan for what the wall does not know: owners, permissions, times, attributes."""
+    effects = [(_writing(pinned), pinned.path)] if pinned.is_file_elsewhere else []
+    return Plan(effects, _done(act, pinned.link, *arguments, **options), is_walled=False)
 
 
-def _set_times(pinned: Pinned, times: "tuple[tuple[int, int], ...] | None") -> Plan:
-    if times is None:
+def _set_length(caller: Caller, folder: int, address: int, length: int) -> Plan:
+    return _change(_existing(caller, folder, address, 0), os.truncate, length)
+
+
+def _set_mode(caller: Caller, folder: int, address: int, flags: int, mode: int) -> Plan:
+    return _change(_existing(caller, folder, address, flags), os.chmod, mode & 0o7777)
+
+
+def _set_owner(caller: Caller, folder: int, address: int, flags: int, user: int, group: int) -> Plan:
+    return _change(_existing(caller, folder, address, flags), os.chown, signed(user), signed(group))
+
+
+def _set_attribute(
+    caller: Caller, folder: int, address: int, flags: int, name: int, value: int, length: int, mode: int
+) -> Plan:
+    data = caller.long_memory(value, min(length, _LONGEST_ATTRIBUTE))
+    return _change(_existing(caller, folder, address, flags), os.setxattr, caller.text(name), data, signed(mode))
+
+
+def _remove_attribute(caller: Caller, folder: int, address: int, flags: int, name: int) -> Plan:
+    return _change(_existing(caller, folder, address, flags), os.removexattr, caller.text(name))
+
+
+def _set_times(caller: Caller, folder: int, address: int, flags: int, times: int, unit: int) -> Plan:
+    """Sets two times of seconds and a part, whose `unit` is in nanoseconds, or 0 for seconds without parts."""
+    pinned = _existing(caller, folder, address, flags)
+    if not times:
         return _change(pinned, os.utime)
+    numbers = struct.unpack("=4q" if unit else "=2q", caller.memory(times, 32 if unit else 16))
+    seconds, parts = (numbers[::2], numbers[1::2]) if unit else (numbers, (0, 0))
     known, now = os.fstat(pinned.descriptor or 0), time.time_ns()
-    old = (known.st_atime_ns, known.st_mtime_ns)
     ns = tuple(
-        now if part == _NOW else kept if part == _OMIT else seconds * 10**9 + part
-        for (seconds, part), kept in zip(times, old)  # noqa: B905  # as in the supervisor
+        now if part == _NOW else kept if part == _OMIT else second * 10**9 + part * unit
+        for second, part, kept in zip(seconds, parts, (known.st_atime_ns, known.st_mtime_ns))  # noqa: B905  # as in the supervisor
     )
     return _change(pinned, os.utime, ns=ns)
-
-
-def _pairs(caller: Caller, address: int, unit: int) -> "tuple[tuple[int, int], ...] | None":
-    """Two times of seconds and a part; the `unit` of the part is in nanoseconds, or 0 for seconds without parts."""
-    if not address:
-        return None
-    if not unit:
-        first, second = struct.unpack("=2q", caller.memory(address, 16))
-        return ((first, 0), (second, 0))
-    a, part_a, b, part_b = struct.unpack("=4q", caller.memory(address, 32))
-    return ((a, part_a * unit), (b, part_b * unit))
 
 
 def _address(caller: Caller, address: int, length: int) -> "tuple[bytes, int, str]":
@@ -283,12 +291,12 @@ def _send_to(caller: Caller, descriptor: int, data: int, length: int, flags: int
     return _send(copy, caller.long_memory(data, min(length, _LONGEST_DATAGRAM)), flags, receiver)
 
 
-def _send_message(caller: Caller, descriptor: int, message: int, flags: int, *_: int) -> Plan:
+def _send_message(caller: Caller, descriptor: int, message: int, flags: int) -> Plan:
     copy = caller.duplicate(descriptor)
     return _send(copy, *_message(caller, message, flags)) if _is_datagram(copy) else GO_ON
 
 
-def _send_messages(caller: Caller, descriptor: int, messages: int, count: int, flags: int, *_: int) -> Plan:
+def _send_messages(caller: Caller, descriptor: int, messages: int, count: int, flags: int) -> Plan:
     """The plan for the first messages, up to the two that resolvers send; the caller sends the rest by another call."""
     copy = caller.duplicate(descriptor)
     if not _is_datagram(copy):
@@ -330,24 +338,21 @@ def _send(copy: int, data: bytes, flags: int, receiver: "tuple[bytes, int, str] 
     )
 
 
-def _make_socket(caller: Caller, family: int, kind: int, *_: int) -> Plan:
-    del caller
+def _make_socket(_: Caller, family: int, kind: int) -> Plan:
     return Plan([("network", f"a socket of family {family} and type {kind & 0xF}")])
 
 
-def _limit(caller: Caller, process: int, *_: int) -> Plan:
-    del caller
+def _limit(_: Caller, process: int) -> Plan:
     return Plan([("limit", str(signed(process)))])
 
 
-def _execute(caller: Caller, address: int, words: int, *_: int) -> Plan:
+def _execute(caller: Caller, address: int, words: int) -> Plan:
     program = caller.text(address)
     line = caller.words(words, _MOST_WORDS) or [program]
     return Plan([("process", "\0".join(os.fsdecode(word) for word in (program, *line)))])
 
 
-def _kill(caller: Caller, process: int, number: int, *_: int) -> Plan:
-    del caller
+def _kill(_: Caller, process: int, number: int) -> Plan:
     target = signed(process)
     return Plan([("signal", str(target))], _done(os.kill, target, number)) if number else GO_ON
 
@@ -371,76 +376,45 @@ def _refused() -> int:
     raise PermissionError(errno.EACCES, "outside of the own folders")
 
 
-_PLANS: "dict[str, Callable[..., Plan]]" = {
-    "open": lambda caller, path, flags, mode, *_: _open(caller, AT_FDCWD, path, flags, mode),
-    "openat": lambda caller, folder, path, flags, mode, *_: _open(caller, folder, path, flags, mode),
-    "openat2": lambda caller, folder, path, how, length, *_: _open_with(caller, folder, path, how, length),
-    "creat": lambda caller, path, mode, *_: _open(caller, AT_FDCWD, path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, mode),
-    "mkdir": lambda caller, path, mode, *_: _make_folder(caller, AT_FDCWD, path, mode),
-    "mkdirat": lambda caller, folder, path, mode, *_: _make_folder(caller, folder, path, mode),
-    "unlink": lambda caller, path, *_: _remove(caller, AT_FDCWD, path, 0),
-    "unlinkat": lambda caller, folder, path, flags, *_: _remove(caller, folder, path, flags),
-    "rmdir": lambda caller, path, *_: _remove(caller, AT_FDCWD, path, _REMOVE_FOLDER),
-    "rename": lambda caller, old, new, *_: _rename(caller, AT_FDCWD, old, AT_FDCWD, new, 0),
-    "renameat": lambda caller, folder, old, new_folder, new, *_: _rename(caller, folder, old, new_folder, new, 0),
-    "renameat2": _rename,
-    "link": lambda caller, old, new, *_: _link(caller, AT_FDCWD, old, AT_FDCWD, new, 0),
-    "linkat": _link,
-    "symlink": lambda caller, target, path, *_: _symbolic_link(caller, target, AT_FDCWD, path),
-    "symlinkat": lambda caller, target, folder, path, *_: _symbolic_link(caller, target, folder, path),
-    "mknod": lambda caller, path, mode, device, *_: _make_node(caller, AT_FDCWD, path, mode, device),
-    "mknodat": lambda caller, folder, path, mode, device, *_: _make_node(caller, folder, path, mode, device),
-    "truncate": lambda caller, path, length, *_: _change(_existing(caller, AT_FDCWD, path), os.truncate, length),
-    "chmod": lambda caller, path, mode, *_: _change(_existing(caller, AT_FDCWD, path), os.chmod, mode & 0o7777),
-    "fchmod": lambda caller, file, mode, *_: _change(caller.opened(file), os.chmod, mode & 0o7777),
-    "fchmodat": lambda caller, folder, path, mode, *_: _change(
-        _existing(caller, folder, path), os.chmod, mode & 0o7777
-    ),
-    "fchmodat2": lambda caller, folder, path, mode, flags, *_: _change(
-        _existing(caller, folder, path, flags), os.chmod, mode & 0o7777
-    ),
-    "chown": lambda caller, path, user, group, *_: _change(
-        _existing(caller, AT_FDCWD, path), os.chown, signed(user), signed(group)
-    ),
-    "lchown": lambda caller, path, user, group, *_: _change(
-        _existing(caller, AT_FDCWD, path, _NO_FOLLOW), os.chown, signed(user), signed(group)
-    ),
-    "fchown": lambda caller, file, user, group, *_: _change(caller.opened(file), os.chown, signed(user), signed(group)),
-    "fchownat": lambda caller, folder, path, user, group, flags: _change(
-        _existing(caller, folder, path, flags), os.chown, signed(user), signed(group)
-    ),
-    "setxattr": lambda caller, path, *rest: _set_attribute(caller, _existing(caller, AT_FDCWD, path), *rest[:4]),
-    "lsetxattr": lambda caller, path, *rest: _set_attribute(
-        caller, _existing(caller, AT_FDCWD, path, _NO_FOLLOW), *rest[:4]
-    ),
-    "fsetxattr": lambda caller, file, *rest: _set_attribute(caller, caller.opened(file), *rest[:4]),
-    "removexattr": lambda caller, path, name, *_: _change(
-        _existing(caller, AT_FDCWD, path), os.removexattr, caller.text(name)
-    ),
-    "lremovexattr": lambda caller, path, name, *_: _change(
-        _existing(caller, AT_FDCWD, path, _NO_FOLLOW), os.removexattr, caller.text(name)
-    ),
-    "fremovexattr": lambda caller, file, name, *_: _change(caller.opened(file), os.removexattr, caller.text(name)),
-    "utimensat": lambda caller, folder, path, times, flags, *_: _set_times(
-        _existing(caller, folder, path, flags), _pairs(caller, times, 1)
-    ),
-    "utime": lambda caller, path, times, *_: _set_times(_existing(caller, AT_FDCWD, path), _pairs(caller, times, 0)),
-    "utimes": lambda caller, path, times, *_: _set_times(
-        _existing(caller, AT_FDCWD, path), _pairs(caller, times, 1000)
-    ),
-    "futimesat": lambda caller, folder, path, times, *_: _set_times(
-        _existing(caller, folder, path), _pairs(caller, times, 1000)
-    ),
-    "connect": lambda caller, descriptor, address, length, *_: _connect(caller, descriptor, address, length),
-    "bind": lambda caller, descriptor, address, length, *_: _bind(caller, descriptor, address, length),
-    "sendto": _send_to,
-    "sendmsg": _send_message,
-    "sendmmsg": _send_messages,
-    "socket": _make_socket,
-    "prlimit64": _limit,
-    "execve": _execute,
-    "execveat": lambda caller, _, path, words, *__: _execute(caller, path, words),
-    "kill": _kill,
+# The functions of the calls, and what each gets: the call's arguments by their positions, or a constant.
+_CONSTANTS = {
+    "c": AT_FDCWD,
+    "_": 0,
+    "d": _REMOVE_FOLDER,
+    "l": _NO_FOLLOW,
+    "w": os.O_CREAT | os.O_WRONLY | os.O_TRUNC,
+    "n": 1,
+    "m": 1000,
+}
+_FORMS: "dict[Callable[..., Plan], str]" = {
+    _open: "open c012, openat 0123, creat c0w1",
+    _open_with: "openat2 012",
+    _make_folder: "mkdir c01, mkdirat 012",
+    _remove: "unlink c0_, unlinkat 012, rmdir c0d",
+    _rename: "rename c0c1_, renameat 0123_, renameat2 01234",
+    _link: "link c0c1_, linkat 01234",
+    _symbolic_link: "symlink 0c1, symlinkat 012",
+    _make_node: "mknod c012, mknodat 0123",
+    _set_length: "truncate c01",
+    _set_mode: "chmod c0_1, fchmod 0__1, fchmodat 01_2, fchmodat2 0132",
+    _set_owner: "chown c0_12, lchown c0l12, fchown 0__12, fchownat 01423",
+    _set_attribute: "setxattr c0_1234, lsetxattr c0l1234, fsetxattr 0__1234",
+    _remove_attribute: "removexattr c0_1, lremovexattr c0l1, fremovexattr 0__1",
+    _set_times: "utime c0_1_, utimes c0_1m, futimesat 01_2m, utimensat 0132n",
+    _connect: "connect 012",
+    _bind: "bind 012",
+    _send_to: "sendto 012345",
+    _send_message: "sendmsg 012",
+    _send_messages: "sendmmsg 0123",
+    _make_socket: "socket 01",
+    _limit: "prlimit64 0",
+    _execute: "execve 01, execveat 12",
+    _kill: "kill 01",
     # Landlock's scope of signals decides.
-    "pidfd_send_signal": lambda *_: GO_ON,
+    (lambda _: GO_ON): "pidfd_send_signal ",
+}
+_PLANS = {
+    name: (function, form)
+    for function, rows in _FORMS.items()
+    for name, _, form in (row.partition(" ") for row in rows.split(", "))
 }
