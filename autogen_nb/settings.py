@@ -26,7 +26,7 @@ from autogen_nb.core.chats.human_input import Mode
 from autogen_nb.core.policy.organisation_policy import SANDBOXES
 from autogen_nb.effects import CONFIRMS
 from autogen_nb.errors import ConfigError, SessionError
-from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.limits import block_limits
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.transfer.describe import Share
@@ -218,7 +218,7 @@ class Settings(Configurable):
         0, min=0, help="maximum number of agents' kernels; 0 means as many as memory allows, up to 16"
     ).tag(config=True)
     imports = Unicode(
-        ",".join(machine_memory.USUAL),
+        ",".join(block_limits.USUAL),
         help="modules that kernels import in advance, fewer if memory is small; separated by commas",
     ).tag(config=True)
     session_days = CFloat(
@@ -330,7 +330,7 @@ class Settings(Configurable):
 
     @property
     def preimports(self) -> tuple[str, ...]:
-        return machine_memory.preimports([name for module in self.imports.split(",") if (name := module.strip())])
+        return block_limits.preimports([name for module in self.imports.split(",") if (name := module.strip())])
 
     @property
     def default_place(self) -> Place:

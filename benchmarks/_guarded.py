@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.policy.permissions import BlockPermissions, Guarded
 from autogen_nb.effects import Effect, EffectJudged, Permissions
-from autogen_nb.kernels.block_permissions import BlockPermissions, Guarded
 from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.outputs import Failure, Output
@@ -74,7 +74,7 @@ class Corpus:
     async def close(self) -> None:
         await self._kernel.shutdown()
 
-    async def _deny(self, effect: Effect, _: str) -> EffectJudged:
+    async def _deny(self, effect: Effect) -> EffectJudged:
         self._asked.append(effect)
         return EffectJudged(allowed=False, reason="the benchmark denies it")
 

@@ -11,7 +11,7 @@ import asyncio
 import statistics
 import time
 
-from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.limits import block_limits
 from benchmarks._notebook import kernel, measured
 from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
@@ -51,7 +51,7 @@ def bare() -> float:
     """Seconds from the start of a bare kernel until it has imported the same modules."""
     begun = time.perf_counter()
     with kernel() as client:
-        client.execute_interactive(f"import {', '.join(machine_memory.USUAL)}", timeout=60)
+        client.execute_interactive(f"import {', '.join(block_limits.USUAL)}", timeout=60)
         return time.perf_counter() - begun
 
 

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.policy.permissions import Guarded
 from autogen_nb.effects import Effect, Permissions
-from autogen_nb.kernels.block_permissions import Guarded
 from autogen_nb.kernels.guard.confine import why_impossible
 from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.outputs import Output, Stream

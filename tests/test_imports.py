@@ -188,7 +188,7 @@ BY_NAME = {
     "kernels/processes/private_folders.py": "private folders, in the folder for temporary files",
     "kernels/processes/supervisor.py": "runs alone, without a package; private folders when their code has ended",
     "executors/block_executor.py": "the working directory itself",
-    "executors/functions_module.py": "the working directory itself",
+    "executors/command_line_code_executor.py": "the working directory itself",
     "many/dask_map.py": "the folder of journals, the person's own data, which no sandbox writes",
     "models/wrappers/recording.py": "the folder of a recording, before it is held, and that of a cache, for SQLite",
     "conversations/chat_kernels.py": "a folder of our own in the temporary one, which no sandbox writes",

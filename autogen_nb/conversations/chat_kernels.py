@@ -26,7 +26,7 @@ from autogen_nb.effects import Effect
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.limits.block_limits import machine_memory
 from autogen_nb.kernels.places.writable import Writable, split_path
 from autogen_nb.trusted.held_folder import HeldFolder, safe_name
 
@@ -77,7 +77,7 @@ class ChatKernels:
         """Sets the idle minutes (0: unlimited) and the number of kernels (0: the default)."""
         self._idle = idle * _MINUTE or None
         self._notice = min(_NOTICE, self._idle / 2) if self._idle else 0.0
-        self._most = most or max(1, min(_MAX_KERNELS, machine_memory.memory() // _MEMORY_PER_KERNEL))
+        self._most = most or max(1, min(_MAX_KERNELS, machine_memory() // _MEMORY_PER_KERNEL))
 
     def say_in(self, context: Context, show: Callable[[str], None]) -> None:
         """Shows later lines in the cell that has this context."""

@@ -72,8 +72,8 @@ class Executor(Protocol):
 class Inquirer(Protocol):
     """Passes the questions of running code to a person, on the event loop of `autogen_nb.engine`."""
 
-    async def allow(self, effect: Effect, line: str) -> EffectJudged:
-        """Returns the decision about an effect; `line` is the waiting line of code, or "" if it is unknown."""
+    async def allow(self, effect: Effect, line: str = "") -> EffectJudged:
+        """Returns the decision about an effect; `line` is the waiting call, or "" if it is unknown."""
 
     async def typed(self, prompt: str, password: bool) -> str | None:
         """Returns the person's input, or None at the end of the input."""

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.policy.permissions import Guarded
 from autogen_nb.core.ports import Inquirer, RunEnded
 from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
 from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.effects import Permissions
 from autogen_nb.engine import Emit, stream_items
 from autogen_nb.errors import AutogenError, ExecutionError, TransferError
-from autogen_nb.kernels.block_permissions import Guarded
 from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.outcome import BlockOutcome, missing_variable_hint, read_only_hint, shorter_name_hint

@@ -10,8 +10,7 @@ from weakref import WeakSet
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.code_executor import OwnedExecutor, OwnedResource, one_directory
 from autogen_nb.executors.command_line_code_executor import container_settings
-from autogen_nb.kernels.places.container import IMAGE, ContainerProvisioner
-from autogen_nb.kernels.places.container_engine import build_kernel_image, kernel_dockerfile
+from autogen_nb.kernels.places.container import IMAGE, ContainerProvisioner, build_kernel_image, kernel_dockerfile
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.provisioner import Provisioner
 from autogen_nb.run import in_background

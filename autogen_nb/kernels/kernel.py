@@ -19,13 +19,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from autogen_nb.core.policy.permissions import BlockPermissions
 from autogen_nb.engine import Emit
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.block_permissions import BlockPermissions
 from autogen_nb.kernels.launch import import_ahead, launch, pack_modules, prepare, with_parents
-from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.limits.block_limits import Limits, measure, proportional_memory
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
-from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
 from autogen_nb.kernels.message_decoding import CHANGES, LOST_VALUES, changes, not_carried
 from autogen_nb.kernels.outcome import KEPT, LOST, BlockOutcome, classify, describe_end
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter

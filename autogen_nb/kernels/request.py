@@ -27,10 +27,10 @@ from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+from autogen_nb.core.policy.permissions import BlockPermissions, Guarded
 from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.engine import Emit
-from autogen_nb.kernels.block_permissions import BlockPermissions, Guarded
 from autogen_nb.kernels.inside.checkpoint import FIELD as CHECKPOINT
 from autogen_nb.kernels.limits.block_limits import readable
 from autogen_nb.kernels.message_decoding import exit_code, output
@@ -325,7 +325,7 @@ class ExecuteRequest:
         stopped = EffectJudged(allowed=False, stop=True)
         if self._stopped.done():
             return stopped
-        answer = asyncio.ensure_future(self._guarded.allow(effect, ""))
+        answer = asyncio.ensure_future(self._guarded.allow(effect))
         try:
             either: list[asyncio.Future[Any]] = [answer, self._stopped]
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)

@@ -17,7 +17,7 @@ from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, TIMED_OUT, BlockOutcome
 from autogen_nb.kernels.places.provisioner import Provisioner
-from autogen_nb.kernels.processes.jobs import Job, LocalJob
+from autogen_nb.kernels.processes.lifeline import Job, LocalJob
 from autogen_nb.outputs import Output, Stream
 
 _CHUNK = 2**16

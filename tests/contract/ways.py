@@ -23,8 +23,7 @@ from autogen_nb.executors.jupyter_code_executor import (
 )
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.bubblewrap import BubblewrapProvisioner
-from autogen_nb.kernels.places.container import ContainerProvisioner
-from autogen_nb.kernels.places.container_engine import connect_engine
+from autogen_nb.kernels.places.container import ContainerProvisioner, connect_engine
 from autogen_nb.kernels.places.jupyter_server import JupyterServerProvisioner
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Result, Stream

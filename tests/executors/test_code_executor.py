@@ -15,11 +15,10 @@ import autogen_nb
 from autogen_nb import CodeBlock, DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.code_executor import CodeResult
+from autogen_nb.executors.command_line_code_executor import with_requirements
 from autogen_nb.executors.execute_code import create_virtual_env
-from autogen_nb.executors.functions_module import with_requirements
 from autogen_nb.executors.jupyter_code_executor import DockerJupyterServer, JupyterConnectionInfo, LocalJupyterServer
-from autogen_nb.kernels.places.container import IMAGE
-from autogen_nb.kernels.places.container_engine import build_kernel_image
+from autogen_nb.kernels.places.container import IMAGE, build_kernel_image
 from autogen_nb.run import CancellationToken
 from tests.contract.servers import serving
 from tests.executors.wheels import wheel

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.functions_module import Alias, FunctionsModule, ImportFromModule, with_requirements
+from autogen_nb.executors.command_line_code_executor import Alias, FunctionsModule, ImportFromModule, with_requirements
 
 
 def double(number: int, times: int = 1) -> int:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.policy.permissions import Guarded
 from autogen_nb.effects import Effect, EffectJudged, Permissions
-from autogen_nb.kernels.block_permissions import Guarded
 from autogen_nb.outputs import Failure
 from tests.kernels.looping import Ran, SharedKernel, shared_kernel
 
@@ -24,7 +24,7 @@ class GuardedKernel:
         self.own = folder / "autogen_files" / "chat"
         self.own.mkdir(parents=True)
         self.answer = DENIED
-        self.asked: list[tuple[Effect, str]] = []
+        self.asked: list[Effect] = []
 
     def run(self, code: str, *let: Effect, answer: EffectJudged = DENIED, nobody: bool = False) -> Ran:
         self.answer, self.asked = answer, []
@@ -36,14 +36,14 @@ class GuardedKernel:
 
     def kinds(self, code: str, *let: Effect, answer: EffectJudged = DENIED) -> list[str]:
         self.run(code, *let, answer=answer)
-        return [effect.kind for effect, _ in self.asked]
+        return [effect.kind for effect in self.asked]
 
     def targets(self, code: str, *let: Effect, answer: EffectJudged = DENIED) -> list[str]:
         self.run(code, *let, answer=answer)
-        return [effect.target for effect, _ in self.asked]
+        return [effect.target for effect in self.asked]
 
-    async def _allow(self, effect: Effect, line: str) -> EffectJudged:
-        self.asked.append((effect, line))
+    async def _allow(self, effect: Effect) -> EffectJudged:
+        self.asked.append(effect)
         return self.answer
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.limits import block_limits
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup, parse_counter
 from autogen_nb.kernels.outcome import LIMITED
@@ -121,12 +121,12 @@ def test_a_cgroups_limit_is_read(tmp_path: Path) -> None:
     (inner / "memory.max").write_text("max\n")
     (inner.parent / "memory.max").write_text("123456\n")
 
-    assert list(machine_memory.cgroup_limits(own, mounted)) == [123456]
+    assert list(block_limits.cgroup_limits(own, mounted)) == [123456]
 
 
 @pytest.mark.parametrize(("total", "count"), [(2**29, 0), (2**30, 1), (2**34, 3)])
 def test_less_is_imported_ahead_where_memory_is_small(total: int, count: int) -> None:
-    assert machine_memory.preimports(total=total) == machine_memory.USUAL[:count]
+    assert block_limits.preimports(total=total) == block_limits.USUAL[:count]
 
 
 @pytest.fixture(scope="module")

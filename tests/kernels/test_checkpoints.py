@@ -374,7 +374,7 @@ def test_the_guard_and_the_limits_hold_in_a_woken_kernel(tmp_path: Path) -> None
         kernel.run("import os\nx = 1")
         ended = [kernel.run("os._exit(0)").finished.note]
         denied = kernel.run("open('a', 'w').write('x')")
-        asked = [effect.target for effect, _ in kernel.asked]
+        asked = [effect.target for effect in kernel.asked]
         allowed = kernel.run("open('a', 'w').write('x')", answer=ALLOWED)
         ended.append(kernel.run("os._exit(0)").finished.note)
         flood = kernel.run("print('x' * 5000)")

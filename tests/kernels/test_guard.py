@@ -80,7 +80,7 @@ def test_risky(kernel: GuardedKernel, head: str) -> None:
     kernel.run({**PROGRAMS, **NATIVE}[head], *([] if kind in ("process", "install", "any") else [Effect("process")]))
 
     assert tree(kernel.folder) == before
-    effect = kernel.asked[0][0]
+    effect = kernel.asked[0]
     assert kind in (effect.kind, "any")
     assert target in ("", "any") or effect.target in (target, os.path.normpath(kernel.folder / target))
 
@@ -113,7 +113,7 @@ import shutil; shutil.rmtree('made')
         "0o40750 ['a.db', 'deep', 'hard', 'link', 'renamed']",
         "b'x'",
     ]
-    assert [(effect.kind, effect.target) for effect, _ in kernel.asked] == [
+    assert [(effect.kind, effect.target) for effect in kernel.asked] == [
         ("write", str(kernel.folder / "made")),
         ("network", "localhost"),
     ]
@@ -141,7 +141,7 @@ def call(*arguments):
 """
     ran = kernel.run(call + code)
 
-    assert [effect.kind for effect, _ in kernel.asked] in ([], ["read_private"])
+    assert [effect.kind for effect in kernel.asked] in ([], ["read_private"])
     assert errors(ran)
 
 
@@ -187,14 +187,14 @@ def test_denied_call_has_a_sentence_and_an_ordinary_error(kernel: GuardedKernel)
 def test_question_says_what_the_call_does(kernel: GuardedKernel, code: str, words: list[str]) -> None:
     kernel.run(code)
 
-    assert [effect.words for effect, _ in kernel.asked] == words
+    assert [effect.words for effect in kernel.asked] == words
 
 
 def test_stop_and_interrupt_end_a_call_that_waits(kernel: GuardedKernel) -> None:
     stopped = kernel.run("open('x', 'w')", answer=EffectJudged(allowed=False, stop=True))
     asked = asyncio.Event()
 
-    async def never(effect: Effect, line: str) -> EffectJudged:
+    async def never(effect: Effect) -> EffectJudged:
         asked.set()
         return await nobody()
 
@@ -225,7 +225,7 @@ for each in threads: each.join()
 print(len(allowed), len(denied))
 """
 
-    async def tenth(effect: Effect, line: str) -> EffectJudged:
+    async def tenth(effect: Effect) -> EffectJudged:
         return EffectJudged(allowed=effect.target.endswith("0"))
 
     async def run() -> None:
@@ -306,7 +306,7 @@ def test_kernel_ends_with_its_supervisor_and_its_checkpoint_wakes_guarded(tmp_pa
         kinds = own.kinds("print(kept); open('after', 'w')")
         process = psutil.Process(own.shared.kernel.pid)
 
-        async def kill(effect: Effect, line: str) -> EffectJudged:
+        async def kill(effect: Effect) -> EffectJudged:
             process.parent().kill()
             return await nobody()
 
@@ -359,7 +359,7 @@ def test_permitted_effect_is_not_asked_about(kernel: GuardedKernel) -> None:
 def test_question_comes_after_what_was_printed_before_it(kernel: GuardedKernel) -> None:
     happened: list[str] = []
 
-    async def allow(effect: Effect, _: str) -> EffectJudged:
+    async def allow(effect: Effect) -> EffectJudged:
         happened.append(f"<{Path(effect.target).name}>\n")
         return ALLOWED
 
@@ -378,7 +378,7 @@ def test_question_comes_after_what_was_printed_before_it(kernel: GuardedKernel) 
 
 @pytest.mark.slow
 def test_time_of_the_person_does_not_count(kernel: GuardedKernel) -> None:
-    async def allow(_: Effect, __: str) -> EffectJudged:
+    async def allow(_: Effect) -> EffectJudged:
         await asyncio.sleep(1.5)
         return ALLOWED
 
@@ -404,7 +404,7 @@ while True:
 def test_what_does_not_yield_to_stop_is_asked_about_once_and_ended_with_a_sentence(tmp_path: Path) -> None:
     with guarded_kernel(tmp_path) as own:
         ran = own.run(STUBBORN, answer=EffectJudged(allowed=False, by="you", stop=True))
-        asked = [Path(effect.target).name for effect, _ in own.asked]
+        asked = [Path(effect.target).name for effect in own.asked]
         after = own.run("print('usable')")
 
     assert asked == ["x"]

@@ -11,8 +11,7 @@ from autogen_nb.core.ports import RunEnded
 from autogen_nb.effects import Permissions
 from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.kernels.places.jupyter_server import JupyterServerProvisioner
-from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
+from autogen_nb.kernels.places.jupyter_server import JupyterServerProvisioner, WebSocketChannels
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from tests.contract.servers import Serving, Wire, serving

@@ -83,7 +83,7 @@ os.symlink(os.path.abspath('.'), temp)
 
     assert kernel.kinds(make) == []
     assert kernel.kinds("open(temp + '/made', 'w')") == ["write"]
-    assert kernel.asked[0][0].target == str(kernel.folder / "made")
+    assert kernel.asked[0].target == str(kernel.folder / "made")
     assert kernel.kinds(back) == []
     assert kernel.kinds("open(temp + '/made', 'w').close()") == []
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.policy.permissions import Guarded
 from autogen_nb.effects import Effect, Permissions
 from autogen_nb.kernels import launch
-from autogen_nb.kernels.block_permissions import Guarded
 from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.transfer import variable_exchange

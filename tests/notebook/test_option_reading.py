@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.limits import block_limits
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from autogen_nb.notebook import variable_choice
@@ -82,12 +82,12 @@ def test_bad_input_is_one_clear_line(said: str, line: str) -> None:
 
 
 def test_what_kernels_import_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_memory, "memory", lambda: 8 * 2**30)
+    monkeypatch.setattr(block_limits, "machine_memory", lambda: 8 * 2**30)
     assert Settings().preimports == ("numpy", "pandas", "matplotlib.pyplot")
     assert Settings(imports=" polars, numpy,").preimports == ("polars", "numpy")
     assert Settings(imports="").preimports == ()
 
-    monkeypatch.setattr(machine_memory, "memory", lambda: 2**30)
+    monkeypatch.setattr(block_limits, "machine_memory", lambda: 2**30)
     assert Settings(imports="polars,numpy").preimports == ("polars",)
 
 

@@ -59,7 +59,7 @@ class Chat:
         self._loop.run(self._executor.stop())
         self._loop.close()
 
-    async def allow(self, effect: Effect, line: str) -> EffectJudged:
+    async def allow(self, effect: Effect, line: str = "") -> EffectJudged:
         self.asked.append(effect)
         return EffectJudged(allowed=True, by="you")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.functions_module import FunctionsModule
+from autogen_nb.executors.command_line_code_executor import FunctionsModule
 from autogen_nb.models.client_types import Image
 from autogen_nb.models.wrappers.recording import ReplayModel
 from autogen_nb.trusted.held_folder import HeldFolder

@@ -102,7 +102,7 @@ class Questions:
             self._record(answer)
         return tuple(self._log)
 
-    async def allow(self, effect: Effect, line: str) -> EffectJudged:
+    async def allow(self, effect: Effect, line: str = "") -> EffectJudged:
         answer = await self._ask(EffectAsked(self._agent, effect, line, self._by_model))
         assert isinstance(answer, EffectJudged)
         return answer

@@ -9,21 +9,35 @@
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.effects import Effect, EffectJudged, Permissions
 
 KindAndTarget: TypeAlias = tuple[str, str]  # of an effect
+
+Judge: TypeAlias = Callable[[Effect], Awaitable[EffectJudged]]
 
 _PATHS = frozenset({"read_private", "write", "delete"})
 _PACKAGE = re.compile(r"[\w.-]+(?=$|[\[=<>!~;])").match
 _HARMLESS = frozenset({"compute", "read", "write_own"})
 
 
-def allows(permitted: Iterable[KindAndTarget], kind: str, target: str, scope: "PathScope") -> bool:
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    permissions: Permissions
+    scope: PathScope
+    allow: Judge | None = None
+
+
+BlockPermissions: TypeAlias = Guarded | Literal["ours"] | None
+"""The permissions of a request's code; "ours" marks code of this package, and None allows everything."""
+
+
+def allows(permitted: Iterable[KindAndTarget], kind: str, target: str, scope: PathScope) -> bool:
     if kind in _HARMLESS:
         return True
     return any(
@@ -32,7 +46,7 @@ def allows(permitted: Iterable[KindAndTarget], kind: str, target: str, scope: "P
     )
 
 
-def _same(kind: str, permitted: str, target: str, scope: "PathScope") -> bool:
+def _same(kind: str, permitted: str, target: str, scope: PathScope) -> bool:
     if kind in _PATHS:
         return _within(scope.full(permitted), scope.full(target), above=kind == "write")
     if kind == "network":

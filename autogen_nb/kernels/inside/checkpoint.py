@@ -27,7 +27,7 @@ from typing import Any
 
 # The field of an execute request with the numbers of the checkpoints before and after the request; 0 means none.
 FIELD = "autogen_nb_checkpoint"
-# The process name of sleeping copies, which `limits/resource_usage.py` does not count.
+# The process name of sleeping copies, which `limits/block_limits.py` does not count.
 NAME = "checkpoint"
 _IDLE_SECONDS = 0.005
 _PAUSE = 0.001

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.limits.machine_memory import CGROUPS, OWN_CGROUP, memory, own_cgroup
+from autogen_nb.kernels.limits.block_limits import CGROUPS, OWN_CGROUP, Limits, machine_memory, own_cgroup
 
 _FACTOR = 1.25
 _REMOVAL_SECONDS = 5.0
@@ -40,7 +39,7 @@ class Cgroup:
         values: dict[str, int] = {}
         if limits.memory is not None:
             # At most halfway to the machine's memory, because a limit above the machine's memory has no effect.
-            halfway = (limits.memory + max(limits.memory, memory())) / 2
+            halfway = (limits.memory + max(limits.memory, machine_memory())) / 2
             values["memory"] = int(min(_FACTOR * limits.memory, halfway))
         if limits.processes is not None:
             values["pids"] = int(_FACTOR * limits.processes)

@@ -11,10 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.limits.resource_usage import ResourceUsage, kill, measure, proportional_memory
+from autogen_nb.kernels.limits.block_limits import Limits, ResourceUsage, kill, measure, proportional_memory
 from autogen_nb.kernels.places.provisioner import KernelHandle
-from autogen_nb.kernels.processes.jobs import LocalJob
+from autogen_nb.kernels.processes.lifeline import LocalJob
 
 # Receives the name of the exceeded limit, and the action.
 OnExceeded = Callable[[str, Literal["interrupt", "kill"]], None]

@@ -8,6 +8,7 @@
 
 import asyncio
 import atexit
+import io
 import itertools
 import os
 import select
@@ -25,7 +26,6 @@ from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.inside import overlay_env
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import parse_counter
-from autogen_nb.kernels.places.container_engine import connect_engine, engine_error, find_image
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import KERNEL_SCRIPT, kernel_environ, manager_for
 from autogen_nb.kernels.places.provisioner import CheckpointedKernel, KernelHandle, LaunchSpec, Provisioner
@@ -34,6 +34,9 @@ from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.lifeline import SUPERVISOR, with_inner_supervisor
 from autogen_nb.trusted.held_folder import HeldFolder
 
+_ADVICE = (
+    "start one (Docker Desktop, `systemctl start docker`, `podman system service`), or set DOCKER_HOST to its address"
+)
 IMAGE = "python:3-slim"
 
 # The state of the container after `close`: removed, stopped or running.
@@ -60,6 +63,72 @@ _DIGITS = 20
 # `exec` keeps the shell's process id, which is also the id of the program's process group.
 _BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
 _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && exec "$@" >"$log" 2>&1'
+
+
+def engine_error() -> type[Exception]:
+    error: type[Exception] = import_module("docker.errors").DockerException
+    return error
+
+
+def connect_engine() -> Any:
+    try:
+        docker = import_module("docker")
+    except ImportError as error:
+        raise ConfigError(
+            "a container needs the Docker library for Python, which is not installed: `pip install autogen-nb[docker]`"
+        ) from error
+    address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock" if os.name == "posix" else "")
+    socket = address.removeprefix("unix://")
+    try:
+        # Without this file, `docker.from_env` leaves a socket open.
+        if socket != address and not Path(socket).exists():
+            raise FileNotFoundError(f"there is no {socket}")  # noqa: TRY301 - reported below, like other errors
+        client = docker.from_env()
+        client.ping()
+    # docker does not wrap the exceptions of `requests`.
+    except Exception as error:
+        raise ConfigError(
+            f"no container engine answers ({error}): {_ADVICE}, or run code without a container (use_docker=False)"
+        ) from error
+    return client
+
+
+def find_image(client: Any, names: Sequence[str]) -> str:
+    errors = import_module("docker.errors")
+    reasons = []
+    for name in names:
+        try:
+            try:
+                client.images.get(name)
+            except errors.ImageNotFound:
+                client.images.pull(name)
+        except errors.DockerException as error:
+            reasons.append(f"{name!r}: {error}")
+        else:
+            return name
+    raise ExecutionError(
+        f"no image is available ({'; '.join(reasons)}): get one by `docker pull {names[0]}` or `docker build -t NAME .`"
+        ", and pass its name as use_docker='NAME'"
+    )
+
+
+def kernel_dockerfile(base: str) -> str:
+    return f"FROM {base}\nRUN python3 -c 'import ipykernel' || python3 -m pip install --no-cache-dir ipykernel\n"
+
+
+def build_kernel_image(client: Any, name: str, base: str) -> None:
+    """Builds the image `name` from `base` and ipykernel, unless `name` exists."""
+    errors = import_module("docker.errors")
+    try:
+        try:
+            client.images.get(name)
+        except errors.ImageNotFound:
+            client.images.build(fileobj=io.BytesIO(kernel_dockerfile(base).encode()), tag=name, rm=True)
+    except errors.DockerException as error:
+        raise ExecutionError(
+            f"no image with ipykernel can be built from {base!r} ({error}): build one where the network is available, "
+            "and pass its name as DockerJupyterServer(custom_image_name=...)"
+        ) from error
 
 
 class ContainerProvisioner(Provisioner):
@@ -252,7 +321,7 @@ class ContainerProvisioner(Provisioner):
 
 
 class Exec:
-    """A program in the running container; implements `processes.jobs.Job`."""
+    """A program in the running container; implements `processes.lifeline.Job`."""
 
     def __init__(
         self, container: Any, stdin: Any, folder: Path, reached_limit: Callable[[], Coroutine[Any, Any, str]]

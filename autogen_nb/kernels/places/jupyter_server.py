@@ -1,21 +1,44 @@
-"""Runs kernels on a Jupyter Server, a JupyterHub server, a Kernel Gateway or an Enterprise Gateway."""
+"""Runs kernels on a Jupyter Server, a JupyterHub server, a Kernel Gateway or an Enterprise Gateway.
+
+The channels of a kernel are one WebSocket that reconnects:
+
+1. While the client is disconnected, the server stores the kernel's messages for the next connection of the session.
+2. Writing to a broken connection may succeed, so the client writes a message only after the answer to a ping.
+3. A broken connection may lose messages. After a reconnection, the client sends a kernel_info_request. The kernel
+   replies in order: when it replies to this request, the replies to earlier execute requests have arrived or are lost.
+   A request without a reply ends with an error. The client does not repeat it, because its code could run twice.
+4. The kernel counts as ended if the client cannot reconnect within `patience` seconds, or if the server reports that
+   the kernel is gone, dead or restarting.
+"""
 
 import asyncio
+import itertools
 import json
+import logging
 import os
-from collections.abc import Awaitable, Callable
+import struct
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from inspect import isawaitable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
 
 from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.kernels.channels import KernelChannels
 from autogen_nb.kernels.places.file_transfer import ChannelTransfer
 from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec, Provisioner
-from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 5.0
+_PING_SECONDS = 30.0
+_MAX_MESSAGE = 2**30
+_DEAD = ("dead", "restarting", "autorestarting")
+_LOST = "the connection to the kernel's server broke, and the result of the block was lost; outputs may be missing"
+
+_log = logging.getLogger("autogen_nb.kernels")
 TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of an environment variable
 
 _REFUSED = (401, 403)
@@ -25,6 +48,167 @@ _REPEAT_SECONDS = 1.0
 _PAUSES = (0.0, 0.5, 1.0, 2.0)
 
 Token = str | Callable[[], str | Awaitable[str]]
+
+
+class WebSocketChannels(KernelChannels):
+    def __init__(self, address: str, headers: Callable[[], Awaitable[dict[str, str]]], *, patience: float) -> None:
+        from jupyter_client.session import Session
+
+        super().__init__()
+        # By default, messages contain the person's user name.
+        self._session = Session(username="autogen_nb")
+        self._address = f"{address}?session_id={self._session.session}"
+        self._headers = headers
+        self._patience = patience
+        self._unfinished: dict[str, set[str]] = {}
+        self._unsent: list[tuple[str, str, str | bytes]] = []
+        self._connection: WebSocketClientConnection | None = None
+        self.exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._reading: asyncio.Task[None] | None = None
+
+    async def connect(self) -> None:
+        self._connection = await self._open_connection()
+        self._reading = asyncio.ensure_future(self._read_forever())
+
+    def _send(self, channel: str, kind: str, content: dict[str, Any], buffers: Sequence[Any]) -> str:
+        from jupyter_client.jsonutil import json_default
+
+        message = self._session.msg(kind, content) | {"channel": channel}
+        identifier: str = message["header"]["msg_id"]
+        # `Session.pack` does not escape lone surrogates, which a WebSocket cannot transfer.
+        text = json.dumps(message, default=json_default)
+        self._unsent.append((identifier, kind, _join(text.encode(), *buffers) if buffers else text))
+        self._ping()
+        return identifier
+
+    def forget(self, identifier: str) -> None:
+        super().forget(identifier)
+        self._unfinished.pop(identifier, None)
+
+    def close(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+        if self._connection is not None:
+            self._connection.close()
+
+    async def _open_connection(self) -> WebSocketClientConnection:
+        request = HTTPRequest(self._address, headers=await self._headers(), connect_timeout=10)
+        connection = await websocket_connect(request, ping_interval=_PING_SECONDS, max_message_size=_MAX_MESSAGE)
+        setattr(connection, "on_pong", lambda _: self._flush())  # noqa: B010 - mypy rejects an assignment
+        return connection
+
+    async def _read_forever(self) -> None:
+        loop = asyncio.get_running_loop()
+        while not self.exited.done():
+            connection = self._connection
+            assert connection is not None
+            self._ping()
+            while (data := await connection.read_message()) is not None:
+                if (delivered := self._read(data)) is not None:
+                    await delivered
+            self._connection = None
+            connection.close()
+            deadline, pause = loop.time() + self._patience, _FIRST_PAUSE
+            while self._connection is None and not self.exited.done():
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                await self._try_again(last=loop.time() > deadline)
+            self._end_lost_requests()
+
+    async def _try_again(self, *, last: bool) -> None:
+        try:
+            self._connection = await self._open_connection()
+        except Exception as error:  # noqa: BLE001 - any error means that there is no connection
+            if last or (isinstance(error, HTTPClientError) and error.code in _GONE):
+                self._end(f"its server cannot be reached any more ({error})")
+
+    def _end_lost_requests(self) -> None:
+        if self._unfinished:
+            asyncio.ensure_future(self._conclude(set(self._unfinished))).add_done_callback(_retrieve_exception)
+
+    async def _conclude(self, waiting: set[str]) -> None:
+        """Rule 3: ends the requests without a reply."""
+        await self.ask("shell", "kernel_info_request", {}, until=("reply", "idle"))
+        for identifier in waiting & set(self._unfinished):
+            missing = set(self._unfinished[identifier])
+            if "shell" in missing:
+                error = {"ename": "ConnectionLost", "evalue": _LOST, "traceback": []}
+                self._dispatch_own(identifier, "iopub", "error", error)
+                self._dispatch_own(identifier, "shell", "execute_reply", {"status": "error", **error})
+            if "idle" in missing:
+                self._dispatch_own(identifier, "iopub", "status", {"execution_state": "idle"})
+
+    def _dispatch_own(self, parent: str, channel: str, kind: str, content: dict[str, Any]) -> None:
+        message = {"header": {"msg_type": kind}, "parent_header": {"msg_id": parent}, "content": content}
+        self._note_progress(channel, message)
+        self._deliver(channel, message)
+
+    def _ping(self) -> None:
+        # Rule 2: the answer calls `_flush`.
+        with suppress(WebSocketClosedError):
+            if self._connection is not None:
+                self._connection.ping(b"?")
+
+    def _flush(self) -> None:
+        while self._unsent and self._connection is not None:
+            identifier, kind, text = self._unsent[0]
+            try:
+                writing = self._connection.write_message(text, binary=isinstance(text, bytes))
+            except WebSocketClosedError:
+                return
+            del self._unsent[0]
+            asyncio.ensure_future(writing).add_done_callback(_retrieve_exception)
+            if kind == "execute_request":
+                self._unfinished[identifier] = {"shell", "idle"}
+
+    def _read(self, data: str | bytes) -> Awaitable[object] | None:
+        try:
+            text, *buffers = (data,) if isinstance(data, str) else _split(data)
+            message = json.loads(text) | {"buffers": buffers}
+            channel = message["channel"]
+            if channel == "iopub":
+                self.subscribed.set()
+            if not isinstance(message["content"], dict) or not isinstance(message["header"]["msg_type"], str):
+                return None
+            self._note_progress(channel, message)
+        except Exception as error:  # noqa: BLE001 - a malformed message can raise anything
+            _log.debug("a message was dropped: %r", error)
+            return None
+        return self._deliver(channel, message)
+
+    def _note_progress(self, channel: str, message: dict[str, Any]) -> None:
+        parent = str((message.get("parent_header") or {}).get("msg_id"))
+        state = message["content"].get("execution_state") if message["header"]["msg_type"] == "status" else None
+        if state in _DEAD and channel == "iopub":
+            self._end(f"the server reports that the kernel is {state}")
+        missing = self._unfinished.get(parent)
+        if missing is not None:
+            missing.discard("idle" if state == "idle" else channel)
+            if not missing:
+                del self._unfinished[parent]
+
+    def _end(self, why: str) -> None:
+        _log.debug("a kernel has ended: %s", why)
+        if not self.exited.done():
+            self.exited.set_result(1)
+
+
+def _retrieve_exception(done: "asyncio.Future[Any]") -> None:
+    # Prevents asyncio's warning; `_read_forever` handles a broken connection.
+    with suppress(asyncio.CancelledError):
+        done.exception()
+
+
+def _split(data: bytes) -> list[bytes]:
+    count = struct.unpack("!i", data[:4])[0]
+    offsets = [*struct.unpack(f"!{count}I", data[4 : 4 * (count + 1)]), len(data)]
+    return [data[start:end] for start, end in itertools.pairwise(offsets)]
+
+
+def _join(*parts: bytes) -> bytes:
+    """A message with buffers in the server's default protocol: number of parts, offsets, parts."""
+    sizes = [4 * (len(parts) + 1), *map(len, parts[:-1])]
+    return struct.pack(f"!{len(parts) + 1}I", len(parts), *itertools.accumulate(sizes)) + b"".join(parts)
 
 
 class JupyterServerProvisioner(Provisioner):

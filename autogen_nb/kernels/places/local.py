@@ -13,9 +13,7 @@ from uuid import uuid4
 from autogen_nb.kernels.guard.confine import why_impossible
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.provisioner import CheckpointedKernel, KernelHandle, LaunchSpec, Provisioner
-from autogen_nb.kernels.processes.jobs import Job, LocalJob
-from autogen_nb.kernels.processes.lifeline import Lifeline
-from autogen_nb.kernels.processes.process_tree import has_ended
+from autogen_nb.kernels.processes.lifeline import Job, Lifeline, LocalJob, has_ended
 
 KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 

@@ -74,7 +74,7 @@ class Place:
     def check(self, cwd: Path) -> None:
         """Raises `ConfigError` if the place is unavailable; starts nothing."""
         if self.sandbox == "docker":
-            from autogen_nb.kernels.places.container_engine import connect_engine
+            from autogen_nb.kernels.places.container import connect_engine
 
             connect_engine().close()
         elif self.sandbox == "bwrap":

@@ -4,23 +4,80 @@ import asyncio
 import atexit
 import json
 import os
+import shutil
+import signal
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
-from autogen_nb.kernels.processes.process_tree import kill_tree, signal_group, watch_exit
 from autogen_nb.trusted.held_folder import clear
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 GUARD = SUPERVISOR.parent.parent / "guard"
 _KILL_TIMEOUT = 5.0
+
+
+def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future[int]":
+    """The future of a process's exit code. With `group`, the process's group is killed when the process ends."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[int] = loop.create_future()
+
+    def wait() -> None:
+        if hasattr(os, "waitid"):
+            # WNOWAIT keeps the process's id, so that `signal_group` cannot kill a new group with the same id.
+            with suppress(ChildProcessError):
+                os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        else:
+            process.wait()
+        if group:
+            signal_group(process.pid, "SIGKILL")
+        code = process.wait()
+        # `call_soon_threadsafe` raises RuntimeError if the loop is closed.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(future.set_result, code)
+
+    # asyncio's subprocess would wait for pipes that descendants keep open.
+    threading.Thread(target=wait, name=f"autogen_nb-wait-{process.pid}", daemon=True).start()
+    return future
+
+
+def has_ended(process: "subprocess.Popen[bytes]") -> bool:
+    if process.returncode is not None:
+        return True
+    if not hasattr(os, "waitid"):
+        return False
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+
+
+def signal_group(pid: int, name: str) -> bool:
+    try:
+        os.killpg(pid, signal.Signals[name] if name else 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def kill_tree(pid: int) -> None:
+    psutil: Any = import_module("psutil")
+    children = []
+    with suppress(psutil.Error):
+        children = psutil.Process(pid).children(recursive=True)
+    signal_group(pid, "SIGKILL")
+    for child in children:
+        with suppress(psutil.Error):
+            child.kill()
 
 
 def with_inner_supervisor(
@@ -228,3 +285,48 @@ class Lifeline:
             self._loop.remove_reader(self._reading)
             os.close(self._reading)
             self._reading = -1
+
+
+class Program(Protocol):
+    exited: asyncio.Future[int]
+
+    async def signal(self, name: str) -> bool:
+        """Sends a signal such as "SIGINT", or none for ""; False if the process group has ended."""
+
+    async def kill(self) -> None: ...
+
+    async def reached_limit(self) -> str:
+        """The limit on memory or processes that the system has enforced; "" if none."""
+
+    def close(self) -> None:
+        """Releases resources after the end of the process group."""
+
+
+class Job(Program, Protocol):
+    pipe: int
+
+
+class LocalJob(Lifeline):
+    def __init__(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits) -> None:
+        if shutil.which(argv[0], path=environ.get("PATH")) is None:
+            raise ExecutionError(f"{argv[0]!r} could not be started: there is no such program")
+        super().__init__(limits, keep=True)
+        self.pipe, write_end = os.pipe()
+        os.set_blocking(self.pipe, False)
+        try:
+            process = subprocess.Popen(  # noqa: S603  # running the model's code is the purpose
+                self.wrap(argv),
+                cwd=cwd,
+                env=dict(environ),
+                stdout=write_end,
+                stderr=write_end,
+                start_new_session=True,
+                **self.popen_options,
+            )
+        except OSError as error:
+            os.close(self.pipe)
+            self.close()
+            raise ExecutionError(f"{argv[0]!r} could not be started: {error}") from error
+        finally:
+            os.close(write_end)
+        self.attach(process)
