@@ -20,8 +20,7 @@ from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ChatUnfinished, NobodyThere
 from autogen_nb.events import Ended
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.human.rule_based_approver import RuleBasedApprover
-from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.rule_based_approver import RuleBasedApprover, RulesFile
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.kernels.transfer.describe import describe, variables_text
 from autogen_nb.models.config import model_selection

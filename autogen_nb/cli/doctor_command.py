@@ -20,7 +20,7 @@ from autogen_nb.core.text.visible_text import visible
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.rule_based_approver import RulesFile
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.models.config import model_selection
 from autogen_nb.models.config.config_list import LIST

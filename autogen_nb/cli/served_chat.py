@@ -39,8 +39,7 @@ from autogen_nb.events import (
     Said,
 )
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
-from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover, RulesFile
 from autogen_nb.kernels.places.writable import make_folder
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from autogen_nb.messages import Completion, Content, Message, Usage

@@ -10,8 +10,7 @@ import click
 from autogen_nb.agents.chats.export import Export, writable_path
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
-from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover, RulesFile
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.run import run_to_completion
 from autogen_nb.sessions import listing

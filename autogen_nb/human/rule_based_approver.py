@@ -24,7 +24,7 @@ from autogen_nb.events import (
     HumanInputAsked,
     HumanInputGiven,
 )
-from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.rule_based_approver import RulesFile
 from autogen_nb.run import then
 from autogen_nb.trusted import policy_file
 

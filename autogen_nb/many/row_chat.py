@@ -35,8 +35,7 @@ from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, NobodyThere, TransferError
 from autogen_nb.events import ApprovalAsked, EffectAsked, Ended, Recorded
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
-from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover, RulesFile
 from autogen_nb.kernels.places.writable import Writable, make_folder
 from autogen_nb.kernels.transfer.describe import describe, variables_text
 from autogen_nb.kernels.transfer.sizes import is_collection

@@ -93,7 +93,7 @@ class MagicHandler:
         self.notebook.sessions.expire()
         _ = self.notebook.sessions.earlier
         if getattr(self._shell, "kernel", None) is not None:
-            import autogen_nb.notebook.asking.panels.button_person  # noqa: F401  # imports ipywidgets
+            import autogen_nb.notebook.asking.button_person  # noqa: F401  # imports ipywidgets
 
     def close(self) -> None:
         for chat in self.conversations:
@@ -195,8 +195,6 @@ class MagicHandler:
             elif chat is None or isinstance(view, PlainCellView):
                 yield TypingPerson(lambda: self._announce(channel.why, view), terminal=channel.terminal)
             else:
-                from autogen_nb.notebook.asking.panels.button_person import ButtonPerson
-
                 yield ButtonPerson(lambda: view, superseded, human_timeout=human_timeout)
 
     def _announce(self, why: str, view: CellView) -> None:

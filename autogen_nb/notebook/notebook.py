@@ -15,8 +15,7 @@ from autogen_nb.conversations.conversations import Conversations, Origin
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Model
 from autogen_nb.core.text.templates import fill_template
-from autogen_nb.human.rule_based_approver import RuleBasedApprover
-from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.rule_based_approver import RuleBasedApprover, RulesFile
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.models.config import model_selection
 from autogen_nb.models.config.model_selection import model_for

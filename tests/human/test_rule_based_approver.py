@@ -10,8 +10,7 @@ from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.rules import RULE_KINDS, Rule, proposed_rules
 from autogen_nb.effects import CONFIRMS, Confirm, Effect, EffectJudged, EffectKind
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeInputAsked, CodeInputGiven, EffectAsked, HumanInputAsked
-from autogen_nb.human.rule_based_approver import RUN_ALL, UNATTENDED, NobodyToAsk, RuleBasedApprover
-from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.rule_based_approver import RUN_ALL, UNATTENDED, NobodyToAsk, RuleBasedApprover, RulesFile
 from autogen_nb.messages import CodeBlock
 from autogen_nb.testing import ScriptedHuman
 

@@ -8,7 +8,7 @@ import pytest
 
 from autogen_nb.core.policy.rules import Rule
 from autogen_nb.errors import ConfigError
-from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.rule_based_approver import RulesFile
 from autogen_nb.trusted import owned_files
 
 NET, DISK = Rule("network", "api.example.org"), Rule("write", "/data/out/")

@@ -12,7 +12,7 @@ import pytest
 from autogen_nb.core.policy.rules import Rule
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.rule_based_approver import RulesFile
 from autogen_nb.kernels.places.bubblewrap import BubblewrapProvisioner, _refusal
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.messages import CodeBlock

@@ -26,7 +26,7 @@ from autogen_nb.events import (
     SummaryGiven,
 )
 from autogen_nb.messages import CodeBlock, Completion, Message
-from autogen_nb.notebook.commands.audit_command import decisions, decisions_table, requests, requests_table
+from autogen_nb.notebook.commands.history_commands import decisions, decisions_table, requests, requests_table
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python

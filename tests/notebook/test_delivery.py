@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ChatUnfinished
-from autogen_nb.notebook.asking.comm_interceptor import intercept
-from autogen_nb.notebook.asking.delivery import question_channel
+from autogen_nb.notebook.asking.delivery import intercept, question_channel
 from autogen_nb.notebook.asking.person import COPY, RESTORE, UNDO, Choice, TypingPerson
 from autogen_nb.run.io_stream import IOConsole, IOStream
 from autogen_nb.testing import FakeOpenAI

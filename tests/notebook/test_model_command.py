@@ -12,8 +12,8 @@ from autogen_nb.conversations.conversations import Conversations
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.model_selection import ModelConnection
 from autogen_nb.models.config.server_check import local_servers
-from autogen_nb.notebook.commands import model_command
-from autogen_nb.notebook.commands.model_command import form_for, model_table
+from autogen_nb.notebook.commands import settings_commands
+from autogen_nb.notebook.commands.settings_commands import form_for, model_table
 from autogen_nb.notebook.model_setting import ModelSetting, form_path
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.settings import Settings
@@ -210,7 +210,7 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
 
 
 def listed(notebook: Notebook, environ: dict[str, str]) -> str:
-    return str(model_command.list_models(notebook, environ, lambda: ())[0]["text/plain"])
+    return str(settings_commands.list_models(notebook, environ, lambda: ())[0]["text/plain"])
 
 
 def test_models_that_a_key_allows_are_listed(in_folder: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,7 +260,7 @@ def test_without_any_it_says_what_to_do(in_folder: Notebook) -> None:
 def test_models_of_this_machine_are_listed(in_folder: Notebook) -> None:
     with FakeOpenAI(models=["llama3"]) as local:
         servers = partial(local_servers, {"Ollama": urlsplit(local.base_url).port or 0}, timeout=20)
-        bundle, _ = model_command.list_models(in_folder, {}, servers)
+        bundle, _ = settings_commands.list_models(in_folder, {}, servers)
 
     assert "llama3" in bundle["text/plain"]
     assert "<table>" in bundle["text/html"]

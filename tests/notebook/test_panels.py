@@ -13,7 +13,6 @@ ASK = """
 from autogen_nb.effects import Effect
 from autogen_nb.events import ApprovalAsked, CodeInputAsked, EffectAsked
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.asking.panels.button_person import ButtonPerson
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
 view = NotebookView()
@@ -266,7 +265,6 @@ def test_running_code_does_not_wait_for_ever(
 def test_only_an_optional_choice_is_made_without_an_answer(notebook: FrontEnd) -> None:
     cell = notebook.run("""
 from autogen_nb.errors import NobodyThere
-from autogen_nb.notebook.asking.panels.button_person import ButtonPerson
 from autogen_nb.notebook.asking.person import COPY, RESTORE
 from autogen_nb.notebook.view.notebook_view import NotebookView
 

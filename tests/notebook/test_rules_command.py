@@ -7,7 +7,7 @@ from autogen_nb.conversations.chat_sessions import ChatSessions
 from autogen_nb.conversations.conversations import Conversations
 from autogen_nb.core.policy.rules import Rule
 from autogen_nb.errors import ConfigError
-from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.rule_based_approver import RulesFile
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI

@@ -86,8 +86,7 @@ def current_human() -> Human:
     call = CALL.get()
     if call is not None:
         return call.human
-    from autogen_nb.human.rule_based_approver import RuleBasedApprover
-    from autogen_nb.human.rules_file import RulesFile
+    from autogen_nb.human.rule_based_approver import RuleBasedApprover, RulesFile
 
     # Agents of one chat may run code in different folders, so rules cannot cover relative paths.
     scope = PathScope(home=str(Path("~").expanduser()))

@@ -18,7 +18,7 @@ from ipykernel.jsonutil import encode_images, json_clean
 
 from autogen_nb.conversations.conversations import NotebookConversation, Origin
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
-from autogen_nb.notebook.commands.history_command import show_runs
+from autogen_nb.notebook.commands.history_commands import show_runs
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.slots import Publish
 from autogen_nb.views import in_words

@@ -24,7 +24,7 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.notebook import resuming, variable_choice
 from autogen_nb.notebook.asking.person import UNDO
 from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, YES, CommandContext, argument, command, whole_number
-from autogen_nb.notebook.commands.history_command import show_runs
+from autogen_nb.notebook.commands.history_commands import show_runs
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering.chat_html import first_picture, table
 from autogen_nb.notebook.rendering.frames import LIBRARIES, document, frame_html, library_html

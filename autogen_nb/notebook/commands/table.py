@@ -3,16 +3,35 @@
 from collections.abc import Collection, Sequence
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.notebook.commands.attach_command import attach
-from autogen_nb.notebook.commands.audit_command import audit
 from autogen_nb.notebook.commands.cell_commands import explain, fix
 from autogen_nb.notebook.commands.chat_commands import branch, code, export, redo, resume, retry, say, show, undo
 from autogen_nb.notebook.commands.command import Command, CommandContext
-from autogen_nb.notebook.commands.history_command import chats, history, remove, search, sessions, show_session, usage
+from autogen_nb.notebook.commands.history_commands import (
+    attach,
+    audit,
+    chats,
+    history,
+    remove,
+    search,
+    sessions,
+    show_session,
+    usage,
+)
 from autogen_nb.notebook.commands.kernel_command import interrupt, pull, push, restart, status, stop, variables
-from autogen_nb.notebook.commands.mcp_command import add_server, remove_server, servers, test_server
-from autogen_nb.notebook.commands.model_command import forget_model, model, models, set_model
-from autogen_nb.notebook.commands.rules_command import add_rule, clear_rules, remove_rule, rules
+from autogen_nb.notebook.commands.settings_commands import (
+    add_rule,
+    add_server,
+    clear_rules,
+    forget_model,
+    model,
+    models,
+    remove_rule,
+    remove_server,
+    rules,
+    servers,
+    set_model,
+    test_server,
+)
 from autogen_nb.notebook.transformer import HELP, TASK_BELOW
 from autogen_nb.views.in_words import did_you_mean
 

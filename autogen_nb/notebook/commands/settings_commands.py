@@ -1,19 +1,24 @@
-"""``%autogen model`` shows, sets or removes the model, its server and key; ``%autogen models`` lists models."""
+"""The commands about settings of all notebooks: the model with its server and key, rules, and MCP servers."""
 
 import asyncio
 import os
+from argparse import PARSER, REMAINDER
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from autogen_nb.core.policy.rules import Rule, parse
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.engine import engine
 from autogen_nb.errors import ChatUnfinished, ConfigError
+from autogen_nb.human.rule_based_approver import SavedRule
 from autogen_nb.models.config.model_selection import ModelConnection, known_models
 from autogen_nb.models.config.providers import Provider, checked_url, host_of, provider_of, server_of
 from autogen_nb.models.config.server_check import LocalServer, local_servers, models_of_keys
-from autogen_nb.notebook.asking.person import AbsentPerson, ModelForm
-from autogen_nb.notebook.commands.command import CommandContext, argument, command
+from autogen_nb.notebook import server_list
+from autogen_nb.notebook.asking.person import REVOKE, AbsentPerson, ModelForm
+from autogen_nb.notebook.commands.command import YES, CommandContext, argument, command
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
@@ -131,3 +136,134 @@ def _list_hint(here: Sequence[LocalServer], *, configured: bool) -> str:
         "`OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, or `OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`; or run a cell, which "
         "asks for a server."
     )
+
+
+_EXAMPLE = "network api.example.org"
+_ALL = "`%autogen rules` lists them"
+_RULE = argument("words", nargs=PARSER, metavar="RULE", completes="kinds of effects")
+_SAVED_RULE = argument("words", nargs=PARSER, metavar="RULE", completes="rules")
+
+
+@command("lists the effects that code may have without a question", name="rules list")
+async def rules(context: CommandContext) -> None:
+    context.show(_list(context.notebook.rules.saved_rules()))
+
+
+@command(f"allows an effect in all notebooks, such as: {_EXAMPLE}", _RULE, name="rules add", split=str.split)
+async def add_rule(context: CommandContext, words: Sequence[str]) -> None:
+    rule = _read(words, context.notebook.conversations.cwd)
+    if not context.notebook.rules.add(rule):
+        context.say(f"This rule already exists: {rule.words}.")
+        return
+    way_back = f"{rule.warning} `%autogen rules remove {rule}` revokes it.".lstrip()
+    context.say(f"From now on, in all of your notebooks: {rule.words}. {way_back}")
+
+
+@command("revokes a rule, or the rule with a number", _SAVED_RULE, name="rules remove", split=str.split)
+async def remove_rule(context: CommandContext, words: Sequence[str]) -> None:
+    saved = context.notebook.rules
+    rule = _find_rule(words, saved.saved_rules(), context.notebook.conversations.cwd)
+    if not saved.remove(rule):
+        raise ConfigError(f"there is no rule {str(rule)!r}; {_ALL}")
+    context.say(f"Revoked: {rule.words}.")
+
+
+@command("revokes all rules", YES, name="rules clear")
+async def clear_rules(context: CommandContext, *, yes: bool) -> None:
+    saved = context.notebook.rules.rules()
+    if not saved:
+        context.say("There are no rules.")
+        return
+    count = "the one rule" if len(saved) == 1 else f"all {len(saved)} rules"
+    with context.stage() as stage:
+        if not (yes or await stage.ask(lambda person: person.choose(REVOKE, f"Revoke {count}?"))):
+            stage.view.note("Nothing was revoked.")
+            return
+        context.notebook.rules.remove(*saved)
+        stage.view.note(f"Revoked {count}.")
+
+
+def _list(saved: Sequence[SavedRule]) -> Content:
+    if not saved:
+        return note_display(f"There are no rules. `%autogen rules add {_EXAMPLE}` makes one.")
+    rows = [
+        (
+            str(number),
+            str(saved_rule.rule),
+            saved_rule.rule.words,
+            saved_rule.made.astimezone().strftime("%Y-%m-%d %H:%M"),
+        )
+        for number, saved_rule in enumerate(saved, 1)
+    ]
+    return table(("#", "rule", "what it does", "made"), rows, kind="rules", numbers={"#"})
+
+
+def _read(words: Sequence[str], folder: Path) -> Rule:
+    return parse(" ".join(words), folder=str(folder), home=str(Path("~").expanduser()))
+
+
+def _find_rule(words: Sequence[str], saved: Sequence[SavedRule], folder: Path) -> Rule:
+    if len(words) == 1 and words[0].isdecimal():
+        if not 0 < int(words[0]) <= len(saved):
+            raise ConfigError(f"there is no rule {words[0]}; {_ALL}")
+        return saved[int(words[0]) - 1].rule
+    return _read(words, folder)
+
+
+_SERVER = argument("server", metavar="NAME", completes="MCP servers")
+
+
+@command("lists your MCP servers", name="mcp list")
+async def servers(context: CommandContext) -> None:
+    rows = [(name, _what(server)) for name, server in server_list.saved().items()]
+    empty = "There are no MCP servers. `%autogen mcp add NAME COMMAND` or `%autogen mcp add NAME URL` adds one."
+    context.show(table(("name", "server"), rows, kind="mcp") if rows else note_display(empty))
+
+
+@command(
+    "adds an MCP server: a name, and its command or URL; or all servers of a file, such as .mcp.json",
+    argument("--from", dest="file", metavar="FILE"),
+    argument("words", nargs=REMAINDER, metavar="NAME COMMAND|URL"),
+    name="mcp add",
+)
+async def add_server(context: CommandContext, words: Sequence[str], file: str | None) -> None:
+    if file is not None and not words:
+        new = server_list.read_file(Path(context.notebook.conversations.cwd, file))
+    elif file is None and len(words) > 1:
+        name, command, *more = words
+        is_address = command.startswith(("http://", "https://")) and not more
+        new = {name: {"url": command} if is_address else {"command": command, "args": more}}
+    else:
+        raise ConfigError("%autogen mcp add takes a name and a command or URL, or --from and a file")
+    server_list.save({**server_list.saved(), **new})
+    is_program = any("command" in server for server in new.values())
+    outside = " Its programs run on this machine, outside of any sandbox." * is_program
+    added = "; ".join(f"{name} ({_what(server)})" for name, server in new.items())
+    context.say(f"Added: {added}. `%%autogen --mcp NAME` uses one, and each call is asked about.{outside}")
+
+
+@command("removes an MCP server", _SERVER, name="mcp remove")
+async def remove_server(context: CommandContext, server: str) -> None:
+    kept = server_list.saved()
+    if kept.pop(server, None) is None:
+        raise ConfigError(f"there is no MCP server {server!r}; known are {', '.join(kept) or 'none'}")
+    server_list.save(kept)
+    context.say(f"Removed: {server}.")
+
+
+@command("starts an MCP server, lists its tools and ends it", _SERVER, name="mcp test")
+async def test_server(context: CommandContext, server: str) -> None:
+    params = server_list.params([server], context.notebook.conversations.cwd)
+    from autogen_nb.agents.parts.mcp_servers import McpServer
+
+    tried = McpServer(params[server], server)
+    try:
+        tools = await context.result(tried.tools())
+    finally:
+        await context.result(tried.stop())
+    rows = [(tool.name, tool.about.partition("\n")[0]) for tool in tools]
+    context.show(table(("tool", "what it does"), rows, kind="mcp"))
+
+
+def _what(server: dict[str, str]) -> str:
+    return " ".join((server["command"], *server.get("args", ()))) if "command" in server else server["url"]
