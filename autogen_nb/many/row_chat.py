@@ -47,7 +47,7 @@ from autogen_nb.models.wrappers.wrapper import ModelWrapper, around_each, open_r
 from autogen_nb.settings import Settings
 from autogen_nb.trusted import policy_file
 from autogen_nb.trusted.held_folder import HeldFolder
-from autogen_nb.views.status import Totals
+from autogen_nb.views.in_words import Totals
 
 FILES = "autogen_files"
 _REACHED = "the budget is reached: {} are spent"

@@ -34,8 +34,8 @@ from autogen_nb.events import (
 from autogen_nb.messages import Completion, FunctionCall
 from autogen_nb.outputs import Stream
 from autogen_nb.run.io_stream import IOStream
-from autogen_nb.views import in_words, status
-from autogen_nb.views.decisions import PersonAsked, PersonGiven, decision_text
+from autogen_nb.views import in_words
+from autogen_nb.views.in_words import PersonAsked, PersonGiven, decision_text
 
 _RULE = "-" * 80
 
@@ -75,7 +75,7 @@ class PlainView:
         self._speaker_question: SpeakerAsked | None = None
         self._code_question: EffectAsked | CodeInputAsked | None = None
         self._peers: dict[str, str] = {}
-        self._totals = status.Totals()
+        self._totals = in_words.Totals()
         self._start = time.monotonic()
 
     def hide(self, opening: str) -> None:
@@ -83,7 +83,7 @@ class PlainView:
 
     def ended(self, end: Ended, *remarks: str) -> str:
         """Describes the end of the chat with its totals."""
-        return plain(status.ended(end, self._totals, time.monotonic() - self._start, *remarks))
+        return plain(in_words.end_line(end, self._totals, time.monotonic() - self._start, *remarks))
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912, PLR0915  # one case for each event
         if not isinstance(event, Transient):
@@ -249,7 +249,7 @@ class PlainCellView(PlainView):
 
     def note(self, text: str, *, tone: str = "muted", kind: str = "note") -> None:
         del kind
-        self.line(plain(f"{status.MARK[tone]}{text}"))
+        self.line(plain(f"{in_words.MARK[tone]}{text}"))
 
     def add(self, data: dict[str, Any], metadata: dict[str, Any]) -> None:
         del metadata

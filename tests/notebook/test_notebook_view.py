@@ -38,8 +38,7 @@ from autogen_nb.notebook.view.messages import call_html, folded_reasoning, resul
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.outputs import Display, Stream
 from autogen_nb.settings import Show
-from autogen_nb.views.in_words import dollars
-from autogen_nb.views.status import Totals
+from autogen_nb.views.in_words import Totals, dollars
 from tests.notebook.markup import HOSTILE, code_of, problems, text_of
 from tests.replies import replied
 

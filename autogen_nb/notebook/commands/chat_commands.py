@@ -35,7 +35,6 @@ from autogen_nb.sessions import script
 from autogen_nb.sessions.session import Session
 from autogen_nb.settings import checked
 from autogen_nb.views import in_words
-from autogen_nb.views.decisions import block_text
 from autogen_nb.views.plain_view import PlainCellView
 
 _EMPTY = "There is nothing to show: no %%autogen cell of this chat has run."
@@ -228,7 +227,7 @@ async def code(context: CommandContext, count: int | None, chat: str | None) -> 
     if not (source := script.code_of_parts(parts)):
         raise ConfigError(f"no block of chat {conversation.name!r} has run without an error yet")
     decisions = dict.fromkeys(
-        block_text(given, asked, "")
+        in_words.block_decision(given, asked, "")
         for each in runs
         for asked, given in pairwise(each.log)
         if isinstance(asked, ApprovalAsked) and isinstance(given, ApprovalGiven) and given.decision == "run"

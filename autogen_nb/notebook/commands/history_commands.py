@@ -50,9 +50,7 @@ from autogen_nb.notebook.view.notebook_view import CellView, cell_view
 from autogen_nb.sessions import listing
 from autogen_nb.sessions.attachment import follow
 from autogen_nb.sessions.session import SessionRun
-from autogen_nb.views.decisions import PersonAsked, PersonGiven
-from autogen_nb.views.in_words import shortened
-from autogen_nb.views.status import Totals
+from autogen_nb.views.in_words import PersonAsked, PersonGiven, Totals, shortened
 
 _LENGTH = 80
 _NUMBERS = frozenset({"cells", "cell", "replies", "tokens", "cost"})

@@ -13,9 +13,8 @@ from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.sanitize import escape_plain, escape_text
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
 from autogen_nb.notebook.view.slots import Slot
-from autogen_nb.views import decisions
-from autogen_nb.views import in_words as wording
-from autogen_nb.views.decisions import PersonAsked, PersonGiven
+from autogen_nb.views import in_words
+from autogen_nb.views.in_words import PersonAsked, PersonGiven
 
 
 class ReplyDraft:
@@ -58,32 +57,32 @@ class ReplyDraft:
         elif reasoning.text:
             above = folded_reasoning(reasoning)
         html = chat_html.card(self.writer, above + markdown(text), detail=detail, tone=tone)
-        reasoning_line = wording.reasoning_text(reasoning) if reasoning.text and detail != "thinking" else ""
+        reasoning_line = in_words.reasoning_text(reasoning) if reasoning.text and detail != "thinking" else ""
         plain = "\n".join(filter(None, (f"{self.writer} ({detail}):", reasoning_line, only_colours(text))))
         return styles.PAGE + html, plain
 
 
 def folded_reasoning(reasoning: Reasoning) -> str:
-    return chat_html.opened_by(wording.reasoning_text(reasoning), _inset(reasoning.text), style=styles.MUTED_LINE)
+    return chat_html.opened_by(in_words.reasoning_text(reasoning), _inset(reasoning.text), style=styles.MUTED_LINE)
 
 
 def _inset(reasoning: str) -> str:
     return f'<div style="{styles.THOUGHT}">{markdown(reasoning)}</div>'
 
 
-def render_effects(judged: Sequence[decisions.EffectDecision], clock: str) -> tuple[str, str]:
+def render_effects(judged: Sequence[in_words.EffectDecision], clock: str) -> tuple[str, str]:
     """Renders consecutive decisions about effects as one line, in HTML and in text."""
-    line = decisions.effects_text(judged, clock)
+    line = in_words.effects_text(judged, clock)
     return chat_html.line(line, tone="good" if all(answer.allowed for answer, _ in judged) else "muted"), line
 
 
 def render_decision(answer: PersonGiven, question: PersonAsked | None, clock: str) -> tuple[str, str] | None:
     """Renders the decision and edited code, as HTML and as text; None if a later line shows the decision."""
-    line = decisions.decision_text(answer, question, clock)
+    line = in_words.decision_text(answer, question, clock)
     if not line:
         return None
     html = chat_html.line(line)
-    code = decisions.edited(answer, question)
+    code = in_words.edited(answer, question)
     if code is None:
         return html, line
     return html + chat_html.code(code, label="as edited"), f"{line}\n{only_colours(code.code)}"
@@ -117,8 +116,8 @@ class CodeMessage:
         """Shows the decision in the block's line, or returns False if the message does not contain the block."""
         line = _BlockLine(
             question.block,
-            decisions.edited(answer, question),
-            decisions.block_text(answer, question, clock),
+            in_words.edited(answer, question),
+            in_words.block_decision(answer, question, clock),
             runs=answer.decision == "run",
         )
         before = self._rendered()
@@ -138,7 +137,7 @@ class CodeMessage:
                 self._lines.append(line)
             line.runs = False
             line.tone = "bad" if ran.exit_code != 0 and block is blocks[-1] else "good"
-            line.seconds = wording.duration(ran.seconds) if len(blocks) == 1 else ""
+            line.seconds = in_words.duration(ran.seconds) if len(blocks) == 1 else ""
             line.changes = ran.changes if block is blocks[-1] else ""
         self._show(*self._rendered())
 
@@ -179,7 +178,7 @@ class FunctionCallsOutput:
         self._is_pending = False
         pairs = zip(self.calls, contents, strict=True)
         self._publish(
-            [(result_html(content), only_colours(wording.result_in_words(call, content))) for call, content in pairs]
+            [(result_html(content), only_colours(in_words.result_in_words(call, content))) for call, content in pairs]
         )
 
     def close(self) -> None:
@@ -190,14 +189,14 @@ class FunctionCallsOutput:
         rows, lines = "", [self._text]
         for call, (html, text) in zip(self.calls, outcomes, strict=True):
             rows += call_html(call) + html
-            lines += filter(None, (only_colours(wording.call_in_words(call)), text))
+            lines += filter(None, (only_colours(in_words.call_in_words(call)), text))
         html = styles.PAGE + self._around(rows)
         self._slot.show(*chat_html.bundle(html, "\n".join(lines), kind="calls"))
 
 
 def call_html(call: FunctionCall) -> str:
-    name, arguments = f"<strong>{escape_plain(wording.name_of(call))}</strong>", wording.arguments_of(call)
-    if len(arguments) <= wording.SHORT and "\n" not in arguments:
+    name, arguments = f"<strong>{escape_plain(in_words.name_of(call))}</strong>", in_words.arguments_of(call)
+    if len(arguments) <= in_words.SHORT and "\n" not in arguments:
         return f'<div style="{styles.CALL}"><code>{name}({escape_plain(arguments)})</code></div>'
     preview = " ".join(visible(call.arguments[: 2 * _PREVIEW]).split())[:_PREVIEW]
     size = f'<span style="{styles.DETAIL}">\u00b7 {len(call.arguments):,} characters</span>'
@@ -213,13 +212,13 @@ def _state_html(state: str) -> str:
 
 def result_html(content: str) -> str:
     """Renders a result; a long result is folded below a line with its beginning and its size."""
-    text = without_colours(only_colours(wording.bounded(content.rstrip("\n"))))
+    text = without_colours(only_colours(in_words.bounded(content.rstrip("\n"))))
     lines = content.rstrip("\n").count("\n") + 1
-    bad = wording.failed(text)
+    bad = in_words.failed(text)
     mark = chat_html.sign("bad") if bad else f'<span style="{styles.DETAIL}">\u2192</span>'
     if not text.strip():
         return _state_html("returned nothing")
-    if lines == 1 and len(text) <= wording.SHORT:
+    if lines == 1 and len(text) <= in_words.SHORT:
         body = escape_text(text) if bad else f"<code>{escape_plain(text)}</code>"
         return f'<div style="{styles.RETURNED}">{mark} {body}</div>'
     if lines <= _LINES and len(text) <= _CHARACTERS and not bad:

@@ -61,9 +61,8 @@ from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import CellLibraries, FootedView, Publish, Slot, publish_here
 from autogen_nb.sessions import script
 from autogen_nb.settings import Show
-from autogen_nb.views import decisions, in_words, status
-from autogen_nb.views.decisions import PersonAsked, PersonGiven
-from autogen_nb.views.in_words import name_of, picture_in_words, speaker_choice
+from autogen_nb.views import in_words
+from autogen_nb.views.in_words import PersonAsked, PersonGiven, name_of, picture_in_words, speaker_choice
 from autogen_nb.views.plain_view import PlainCellView
 
 _INTERVAL = 0.125
@@ -104,12 +103,12 @@ class NotebookView(FootedView):
         self._running = ""
         self._blocks: tuple[CodeBlock, ...] = ()
         self.last_question: PersonAsked | None = None
-        self._decision_output: tuple[Slot, list[decisions.EffectDecision]] | None = None
+        self._decision_output: tuple[Slot, list[in_words.EffectDecision]] | None = None
         self._first_chat: ChatStarted | None = None
         self._calls: FunctionCallsOutput | None = None
         self._returned_text: str | None = None
         self._choice: SpeakerAsked | None = None
-        self._totals = status.Totals()
+        self._totals = in_words.Totals()
         self._log: list[Recorded] = []
         self._ended = False
         # The command that takes back this cell's run; "" without a button.
@@ -143,7 +142,7 @@ class NotebookView(FootedView):
             case HumanInputAsked() | ApprovalAsked() | EffectAsked() | CodeInputAsked():
                 self._note_question(event)
             case HumanInputGiven() | ApprovalGiven() | EffectJudged() | CodeInputGiven():
-                self.decide(event, self.last_question, decisions.now())
+                self.decide(event, self.last_question, in_words.now())
             case CodeAsked(blocks=blocks):
                 self._run, self._running = self._new_run(), f"running {blocks[0].language}"
                 self._blocks = blocks
@@ -219,7 +218,7 @@ class NotebookView(FootedView):
             return
         if self._message is None:
             self._message = self.next_slot()
-        what = f"{draft.writer} is writing" if draft.answering else status.THINKING.format(draft.writer)
+        what = f"{draft.writer} is writing" if draft.answering else in_words.THINKING.format(draft.writer)
         if what != self._status:
             self.set_status(what)
         self._flush()
@@ -387,12 +386,12 @@ class NotebookView(FootedView):
 
     def _await_model(self, agent: str, reason: str = "", wait: float = 0.0) -> None:
         self._tidy()
-        self.set_status(status.THINKING.format(agent), reason=reason, wait=wait)
+        self.set_status(in_words.THINKING.format(agent), reason=reason, wait=wait)
 
     def _show_end(self, ended: Ended) -> None:
         self._ended = True
         self._status = ""
-        text = status.ended(ended, self._totals, self._clock() - self._start, self._remark, self.spent())
+        text = in_words.end_line(ended, self._totals, self._clock() - self._start, self._remark, self.spent())
         if self._mode == "answer" and self._last_message is not None and not self._next_repeats:
             self._slots.fold(self._last_message.slot, self._work)
         # Without code, all modes show the same outputs, so no buttons select the mode.

@@ -17,7 +17,7 @@ from autogen_nb.notebook.rendering.chat_html import Content, bundle, line, note_
 from autogen_nb.notebook.rendering.frames import LIBRARIES, library_html, load
 from autogen_nb.notebook.rendering.sanitize import escape_text
 from autogen_nb.notebook.rendering.styles import Tone
-from autogen_nb.views import status
+from autogen_nb.views import in_words
 
 Bundle = dict[str, Any]
 
@@ -249,9 +249,9 @@ class FootedView:
         remarks = (self.progress, self._comes_back, notice, self._remark, self.spent())
         seconds = now - self._status_since
         if seconds < 0:
-            text = status.countdown(self._wait_reason, -seconds, *remarks)
+            text = in_words.countdown(self._wait_reason, -seconds, *remarks)
         else:
-            text = status.status(self._status, seconds, *remarks, has_text=has_text)
+            text = in_words.status_line(self._status, seconds, *remarks, has_text=has_text)
         html = f"{line(text)}<script>{script('status.js')}</script>"
         self._foot_slot().show(*bundle(html, text, kind="status"))
 
