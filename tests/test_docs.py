@@ -7,7 +7,7 @@ import pytest
 
 import autogen_nb
 from autogen_nb.cli import exit_codes
-from autogen_nb.notebook.options import ACTIONS
+from autogen_nb.notebook.cell_source import ACTIONS
 from autogen_nb.settings import Settings
 from tests.driven import in_process
 from tests.pages import PAGES, PROJECT, code, has_magics, names, text

@@ -19,10 +19,9 @@ from autogen_nb.kernels.places.kernelspec import installed_kernels
 from autogen_nb.kernels.transfer.sizes import shape
 from autogen_nb.models.config.model_selection import known_models
 from autogen_nb.notebook import server_list
+from autogen_nb.notebook.cell_source import ACTIONS, COMPLETES, HELP
 from autogen_nb.notebook.commands.table import COMMANDS, find_command, verbs_of
 from autogen_nb.notebook.notebook import Notebook
-from autogen_nb.notebook.options import ACTIONS, COMPLETES
-from autogen_nb.notebook.transformer import HELP
 from autogen_nb.notebook.variable_choice import data_variables, is_table
 from autogen_nb.views.in_words import counted, shortened
 

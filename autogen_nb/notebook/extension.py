@@ -20,8 +20,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ConfigError
-from autogen_nb.notebook.options import documented, help_text
-from autogen_nb.notebook.transformer import Transformer
+from autogen_nb.notebook.cell_source import Transformer, documented, help_text
 from autogen_nb.settings import Settings
 from autogen_nb.trusted import policy_file
 

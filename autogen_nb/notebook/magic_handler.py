@@ -35,12 +35,12 @@ from autogen_nb.notebook.asking.delivery import (
 )
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat, Superseded
+from autogen_nb.notebook.cell_source import read_options
 from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.commands.command import CommandContext
 from autogen_nb.notebook.commands.table import run_line
 from autogen_nb.notebook.each_cell import run_each
 from autogen_nb.notebook.notebook import CellStage, Notebook
-from autogen_nb.notebook.options import read_options
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.notebook_view import CellView, NotebookView, cell_view
 from autogen_nb.settings import OPTIONS, Settings
@@ -195,6 +195,8 @@ class MagicHandler:
             elif chat is None or isinstance(view, PlainCellView):
                 yield TypingPerson(lambda: self._announce(channel.why, view), terminal=channel.terminal)
             else:
+                from autogen_nb.notebook.asking.button_person import ButtonPerson
+
                 yield ButtonPerson(lambda: view, superseded, human_timeout=human_timeout)
 
     def _announce(self, why: str, view: CellView) -> None:

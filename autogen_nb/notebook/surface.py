@@ -232,6 +232,8 @@ class CellPerson:
 
     def _person(self) -> NotebookHuman:
         if self._button_person is None:
+            from autogen_nb.notebook.asking.button_person import ButtonPerson
+
             self._button_person = ButtonPerson(lambda: self._open[-1][0], self._is_superseded)
         return self._button_person
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.notebook.transformer import Transformer
+from autogen_nb.notebook.cell_source import Transformer
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python

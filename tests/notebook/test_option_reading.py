@@ -11,7 +11,7 @@ from autogen_nb.kernels.limits import block_limits
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from autogen_nb.notebook import variable_choice
-from autogen_nb.notebook.options import read_options
+from autogen_nb.notebook.cell_source import read_options
 from autogen_nb.settings import Settings
 from tests.corpus import sections
 

@@ -13,6 +13,7 @@ ASK = """
 from autogen_nb.effects import Effect
 from autogen_nb.events import ApprovalAsked, CodeInputAsked, EffectAsked
 from autogen_nb.messages import CodeBlock
+from autogen_nb.notebook.asking.button_person import ButtonPerson
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
 view = NotebookView()
@@ -265,6 +266,7 @@ def test_running_code_does_not_wait_for_ever(
 def test_only_an_optional_choice_is_made_without_an_answer(notebook: FrontEnd) -> None:
     cell = notebook.run("""
 from autogen_nb.errors import NobodyThere
+from autogen_nb.notebook.asking.button_person import ButtonPerson
 from autogen_nb.notebook.asking.person import COPY, RESTORE
 from autogen_nb.notebook.view.notebook_view import NotebookView
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.notebook.cell_source import HELP, TASK_BELOW
 from autogen_nb.notebook.commands.cell_commands import explain, fix
 from autogen_nb.notebook.commands.chat_commands import branch, code, export, redo, resume, retry, say, show, undo
 from autogen_nb.notebook.commands.command import Command, CommandContext
@@ -32,7 +33,6 @@ from autogen_nb.notebook.commands.settings_commands import (
     set_model,
     test_server,
 )
-from autogen_nb.notebook.transformer import HELP, TASK_BELOW
 from autogen_nb.views.in_words import did_you_mean
 
 COMMANDS = {

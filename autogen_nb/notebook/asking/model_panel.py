@@ -12,8 +12,8 @@ from autogen_nb.models.config.model_selection import ModelConnection
 from autogen_nb.models.config.providers import PROVIDERS, checked_base, host_of, provider_named, revealed, shown_url
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.models.remote.clients import checked_key
-from autogen_nb.notebook.asking.panels import panel
-from autogen_nb.notebook.asking.panels.panel import Panel
+from autogen_nb.notebook.asking import panel
+from autogen_nb.notebook.asking.panel import Panel
 from autogen_nb.notebook.asking.person import (
     ModelForm,
     choice_request,

@@ -1,1 +1,0 @@
-"""Panels of ipywidgets, which ask questions and close after the answer."""
