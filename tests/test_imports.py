@@ -166,7 +166,7 @@ BY_NAME = {
     "cli/doctor_command.py": "folders that were made just now, for a check",
     "cli/main.py": "a device",
     "cli/run_command.py": "a device; the file that the person has named, made anew, so that no link is opened",
-    "human/rules_file.py": "the person's own settings, which no sandbox writes",
+    "human/rule_based_approver.py": "the person's own settings, which no sandbox writes",
     "notebook/model_setting.py": "the same",
     "notebook/server_list.py": "the same",
     "notebook/commands/cell_commands.py": "a folder that was made just now, before any code",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from autogen_nb.notebook.rendering.frames import Document, document, frame_html, library_html
+from autogen_nb.notebook.rendering.mime import Document, document, frame_html, library_html
 from tests.canary import canary
 
 # Each is tried by itself; SITE stands for a server that counts requests.

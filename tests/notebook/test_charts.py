@@ -13,7 +13,7 @@ import pytest
 from autogen_nb.events import CodeAsked, CodeRan, OutputAdded
 from autogen_nb.kernels.inside.service import DRAW
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.rendering.frames import LIBRARIES, Document, Library, frame_html
+from autogen_nb.notebook.rendering.mime import LIBRARIES, Document, Library, frame_html
 from autogen_nb.notebook.rendering.widgets import VIEW
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.run_outputs import shown_as

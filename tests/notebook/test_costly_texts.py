@@ -10,10 +10,8 @@ from autogen_nb.core.chats.termination_checks import without
 from autogen_nb.core.policy import effect_targets
 from autogen_nb.core.text.reasoning import split_unopened
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.rendering.frames import document
-from autogen_nb.notebook.rendering.markdown import code_html
-from autogen_nb.notebook.rendering.mime import safe
-from autogen_nb.notebook.rendering.sanitize import clean_html
+from autogen_nb.notebook.rendering.markdown import clean_html, code_html
+from autogen_nb.notebook.rendering.mime import document, safe
 
 LENGTH = 400_000
 

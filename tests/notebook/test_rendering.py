@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import mime
 from autogen_nb.notebook.rendering.chat_html import Content, card, code, line, question
-from autogen_nb.notebook.rendering.markdown import LONGEST, code_html, markdown
+from autogen_nb.notebook.rendering.markdown import LONGEST, clean_html, code_html, harmless_tex, markdown
 from autogen_nb.notebook.rendering.mime import safe
-from autogen_nb.notebook.rendering.sanitize import clean_html, harmless_tex
 from autogen_nb.notebook.view.slots import merged
 from tests.driven import in_process
 from tests.notebook.markup import DANGEROUS_TEX, HOSTILE, code_of, live_tex, problems, text_of

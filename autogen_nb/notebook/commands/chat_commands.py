@@ -27,8 +27,7 @@ from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, YES, CommandCon
 from autogen_nb.notebook.commands.history_commands import show_runs
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering.chat_html import first_picture, table
-from autogen_nb.notebook.rendering.frames import LIBRARIES, document, frame_html, library_html
-from autogen_nb.notebook.rendering.mime import safe
+from autogen_nb.notebook.rendering.mime import LIBRARIES, document, frame_html, library_html, safe
 from autogen_nb.notebook.view.notebook_view import cell_view
 from autogen_nb.outputs import Bundle
 from autogen_nb.sessions import script

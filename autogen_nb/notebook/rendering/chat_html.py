@@ -19,8 +19,7 @@ from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.core.text.visible_text import only_colours, visible, without_controls
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import styles
-from autogen_nb.notebook.rendering.markdown import code_block, markdown
-from autogen_nb.notebook.rendering.sanitize import escape_plain, escape_text
+from autogen_nb.notebook.rendering.markdown import code_block, escape_plain, escape_text, markdown
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
 from autogen_nb.settings import Show
 from autogen_nb.views.in_words import counted, joined

@@ -18,7 +18,7 @@ from typing import Any
 from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.chat_html import static_html
-from autogen_nb.notebook.rendering.sanitize import clean_html, escape_text, harmless_tex, text_of
+from autogen_nb.notebook.rendering.markdown import clean_html, escape_text, harmless_tex, text_of
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 REFERENCE = "IPY_MODEL_"

@@ -9,8 +9,7 @@ from autogen_nb.core.text.visible_text import only_colours, visible, without_col
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan
 from autogen_nb.messages import CodeBlock, FunctionCall, Reasoning
 from autogen_nb.notebook.rendering import chat_html, styles
-from autogen_nb.notebook.rendering.markdown import markdown
-from autogen_nb.notebook.rendering.sanitize import escape_plain, escape_text
+from autogen_nb.notebook.rendering.markdown import escape_plain, escape_text, markdown
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
 from autogen_nb.notebook.view.slots import Slot
 from autogen_nb.views import in_words

@@ -11,8 +11,7 @@ from autogen_nb.core.text.output_images import MAGIC, is_preparation
 from autogen_nb.core.text.visible_text import TerminalText, only_colours, without_colours
 from autogen_nb.kernels.widget_comms import WidgetComms
 from autogen_nb.notebook.rendering.chat_html import bundle, first_picture, folded, folded_text, linked, scrolled
-from autogen_nb.notebook.rendering.frames import document, frame_html
-from autogen_nb.notebook.rendering.mime import safe
+from autogen_nb.notebook.rendering.mime import document, frame_html, safe
 from autogen_nb.notebook.rendering.widgets import VIEW, model_of
 from autogen_nb.notebook.view.slots import CellLibraries, Slot
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream

@@ -14,8 +14,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.chat_html import Content, bundle, line, note_display, opened_by, script, static_html
-from autogen_nb.notebook.rendering.frames import LIBRARIES, library_html, load
-from autogen_nb.notebook.rendering.sanitize import escape_text
+from autogen_nb.notebook.rendering.markdown import escape_text
+from autogen_nb.notebook.rendering.mime import LIBRARIES, library_html, load
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.views import in_words
 
