@@ -43,9 +43,21 @@ from autogen_nb.kernels.transfer.describe import cluster_of, describe, in_units,
 from autogen_nb.kernels.transfer.sizes import size_of
 from autogen_nb.models.config import model_selection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
-from autogen_nb.notebook import resuming, variable_choice
+from autogen_nb.notebook import resuming
 from autogen_nb.notebook.asking.person import COPY, OFFER, AbsentPerson, approved_each_block, copy_and_run_again
-from autogen_nb.notebook.context import context_of, read_instructions
+from autogen_nb.notebook.context import (
+    command_text,
+    context_of,
+    data_variables,
+    mentioned_variables,
+    named_variables,
+    new_variables_line,
+    quoted,
+    read_instructions,
+    replaced_variables_line,
+    stale_variables_line,
+    variable_list,
+)
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering.chat_html import folded_note
 from autogen_nb.run import heartbeat, result
@@ -86,7 +98,7 @@ class ChatCell:
         if self._settings.plan and isinstance(self._stage.person, AbsentPerson):
             raise ConfigError(_NOBODY_FOR_PLAN)
         task = self._notebook.task(self._settings)
-        inputs = variable_choice.named_variables(self._settings.inputs, self._notebook.namespace, "--input")
+        inputs = named_variables(self._settings.inputs, self._notebook.namespace, "--input")
         with closing(self._view), heartbeat(self._view.tick) if self._stage.waits == "async" else nullcontext():
             model = await self._choose_model()
             chat, remark = self._notebook.conversations.open(self._settings, self._stage.origin)
@@ -181,21 +193,19 @@ class ChatCell:
         namespace = self._notebook.namespace
         unshared = [
             name
-            for name in variable_choice.mentioned_variables(task, namespace)
+            for name in mentioned_variables(task, namespace)
             if name not in inputs
             and name not in chat.declined_variables
             and not chat.shared.holds(name, namespace[name])
         ]
         if not unshared:
             return {}
-        sizes = variable_choice.variable_list(
-            [(name, in_units(size_of(namespace[name]))) for name in unshared], len(unshared)
-        )
+        sizes = variable_list([(name, in_units(size_of(namespace[name]))) for name in unshared], len(unshared))
         verb, pronoun = ("lives", "it") if len(unshared) == 1 else ("live", "them")
         question = f"{sizes} {verb} in your notebook; the agent has its own kernel. Copy {pronoun}?"
         copied = await self._stage.ask(lambda person: person.choose(COPY, question))
         what = "Copied to the agent's kernel" if copied else "Not copied"
-        self._view.note(f"{what}: {variable_choice.quoted(unshared)}.", kind="decision")
+        self._view.note(f"{what}: {quoted(unshared)}.", kind="decision")
         if copied:
             return {name: namespace[name] for name in unshared}
         chat.declined_variables.update(unshared)
@@ -205,7 +215,7 @@ class ChatCell:
         self, chat: NotebookConversation, loop: asyncio.AbstractEventLoop | None, name: str
     ) -> tuple[bool, str]:
         """Offers a variable of the notebook that the agent's code does not find; called on the engine."""
-        variables = variable_choice.data_variables(self._notebook.namespace)
+        variables = data_variables(self._notebook.namespace)
         if name not in variables:
             return False, ""
         what = describe(name, variables[name], share=self._settings.share)
@@ -216,7 +226,7 @@ class ChatCell:
                 chat.hand(values, await chat.put(values), self._notebook.namespace)
                 return True, f"The user copied a variable of the notebook, and the block ran again: {what}."
             chat.declined_variables.add(name)
-        way = variable_choice.command("push", [name], self._name_for_commands(chat))
+        way = command_text("push", [name], self._name_for_commands(chat))
         return (
             False,
             f"The user's notebook has {what}. Your kernel has no copy; only the user can make one, with `{way}`.",
@@ -242,7 +252,7 @@ class ChatCell:
         if not self._settings.context:
             return ""
         cells = self._notebook.cells()
-        mentioned = variable_choice.mentioned_variables(task, self._notebook.namespace)
+        mentioned = mentioned_variables(task, self._notebook.namespace)
         context = context_of(cells, {*mentioned, *inputs})
         if context.text:
             self._view.add(*folded_note(context.line, context.text.strip(), kind="context"))
@@ -273,11 +283,11 @@ class ChatCell:
             self._view.set_status(f"copying {', '.join(inputs)}")
             record = await self._on_engine(chat.put(inputs))
             if overwritten := chat.hand(inputs, record, self._notebook.namespace):
-                self._view.note(variable_choice.replaced_variables_line(overwritten, "the agent's kernel"))
+                self._view.note(replaced_variables_line(overwritten, "the agent's kernel"))
             if chat.place.is_sandbox and (cluster := cluster_of(inputs)):
                 self._view.note(_OUTSIDE.format(cluster.address), tone="warning")
         if stale := [name for name in chat.shared.stale(self._notebook.namespace) if name not in inputs]:
-            self._view.note(variable_choice.stale_variables_line(stale, self._name_for_commands(chat)), tone="warning")
+            self._view.note(stale_variables_line(stale, self._name_for_commands(chat)), tone="warning")
         message = f"{task}{self._cells_above(task, inputs)}" + variables_text(
             [describe(name, value, share=self._settings.share) for name, value in inputs.items()]
         )
@@ -430,7 +440,7 @@ class ChatCell:
         unpickle = self._settings.unpickle
         values = {name: await self._on_engine(chat.executor.get(name, unpickle=unpickle)) for name in names}
         if replaced := chat.bring(values, namespace):
-            self._view.note(variable_choice.replaced_variables_line(replaced, "your notebook"))
+            self._view.note(replaced_variables_line(replaced, "your notebook"))
 
     async def _say_without_checkpoint(self, chat: NotebookConversation, cell_run: CellRun) -> None:
         if not (cell_run.ran_code and await self._on_engine(chat.executor.kernel.lacks_checkpoint(cell_run.block))):
@@ -450,7 +460,7 @@ class ChatCell:
             new = [variable for variable in variables if variable.name not in chat.listed_variables]
             chat.listed_variables |= {variable.name for variable in new}
             if data := [variable for variable in new if variable.data]:
-                line, way = variable_choice.new_variables_line(data, self._name_for_commands(chat))
+                line, way = new_variables_line(data, self._name_for_commands(chat))
                 tip = way if self._notebook.tip("pull") else ""
                 self._view.note(in_words.joined(line, tip))
 

@@ -21,8 +21,8 @@ from autogen_nb.models.config.model_selection import known_models
 from autogen_nb.notebook import server_list
 from autogen_nb.notebook.cell_source import ACTIONS, COMPLETES, HELP
 from autogen_nb.notebook.commands.table import COMMANDS, find_command, verbs_of
+from autogen_nb.notebook.context import data_variables, is_table
 from autogen_nb.notebook.notebook import Notebook
-from autogen_nb.notebook.variable_choice import data_variables, is_table
 from autogen_nb.views.in_words import counted, shortened
 
 Entries = Iterable[tuple[str, str]]

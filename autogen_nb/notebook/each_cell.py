@@ -31,8 +31,8 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.human.rule_based_approver import RUN_ALL
-from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import AbsentPerson, Person
+from autogen_nb.notebook.context import named_variables
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.chat_html import Content
@@ -186,9 +186,9 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
     with problems.collected():
         known = setting.choose(options.options.get("model"), os.environ)
     with problems.collected():
-        inputs = variable_choice.named_variables(options.inputs, namespace, "--input")
+        inputs = named_variables(options.inputs, namespace, "--input")
     with problems.collected():
-        rows = variable_choice.named_variables([options.each], namespace, "--each")[options.each]
+        rows = named_variables([options.each], namespace, "--each")[options.each]
     attended = not isinstance(stage.person, AbsentPerson)
     values = _values(stage, options) | {"inputs": inputs, "attended": attended}
     if rows is not None:

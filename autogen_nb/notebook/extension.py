@@ -226,13 +226,17 @@ def name_hint(result: Any, chats: "Conversations") -> str:
     name = getattr(error, "name", None) if isinstance(error, NameError) else None
     if not name:
         return ""
-    from autogen_nb.notebook.variable_choice import command
+    from autogen_nb.notebook.context import command_text
 
     # The person's cell has ended, and waits for its hint.
     with suppress(LookupError, TimeoutError):
         chat, variable = engine.call(asyncio.wait_for(_find_variable(chats, name), _SECONDS_FOR_HINT))
         named = None if chat is chats.latest else chat.name
-        way = f"{command('pull', [name], named)} copies it here." if variable.data else _NO_DATA.format(variable.type)
+        way = (
+            f"{command_text('pull', [name], named)} copies it here."
+            if variable.data
+            else _NO_DATA.format(variable.type)
+        )
         return f"{name!r} is in the agent's kernel: {way}"
     return ""
 

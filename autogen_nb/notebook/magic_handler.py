@@ -25,7 +25,6 @@ from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.events import Ended
 from autogen_nb.kernels.places.place import Place
-from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.delivery import (
     INSIDE,
     QuestionChannel,
@@ -39,6 +38,7 @@ from autogen_nb.notebook.cell_source import read_options
 from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.commands.command import CommandContext
 from autogen_nb.notebook.commands.table import run_line
+from autogen_nb.notebook.context import quoted
 from autogen_nb.notebook.each_cell import run_each
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering import chat_html
@@ -253,7 +253,7 @@ async def run_team(stage: CellStage, options: Settings, team: BaseGroupChat) -> 
         notebook.teams[name] = team
         before = len(team.messages)
         memory_note = f" It remembers {before} messages; `await {name}.reset()` clears them." if before else ""
-        view.note(f"`{name}`: {variable_choice.quoted([member.name for member in team.participants])}.{memory_note}")
+        view.note(f"`{name}`: {quoted([member.name for member in team.participants])}.{memory_note}")
         view.hide(task)
         stream = MessageStream(lambda: exchange, token=None)
         stream.view = view

@@ -20,9 +20,8 @@ from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.models.config import model_selection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.config.providers import host_of
-from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import KEY_NEEDED, NOT_CONFIGURED, AbsentPerson, ModelForm, Person
-from autogen_nb.notebook.context import NO_INSTRUCTIONS, Cell, Instructions
+from autogen_nb.notebook.context import NO_INSTRUCTIONS, Cell, Instructions, named_variables
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.view.notebook_view import CellView
 from autogen_nb.run import Waits, interruptible, result
@@ -76,7 +75,7 @@ class Notebook:
         """Returns the task; in a template, the values of the notebook's variables replace their names."""
         if not options.template:
             return options.task
-        named = variable_choice.named_variables
+        named = named_variables
         return fill_template(options.task, lambda name: named([name], self.namespace, "--template")[name])
 
 

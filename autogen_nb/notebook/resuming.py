@@ -12,8 +12,8 @@ from autogen_nb.errors import TransferError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeInputAsked, CodeRan, Recorded
 from autogen_nb.kernels.outcome import INTERRUPTED
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import RESTORE
+from autogen_nb.notebook.context import quoted
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.sessions.session import CodeStep, InputsStep, Session, Step
@@ -120,9 +120,9 @@ async def _copy_inputs(stage: CellStage, chat: NotebookConversation, step: Input
         values = {name: namespace[name] for name in step.names if name in namespace}
         missing = [name for name in step.names if name not in namespace]
         if values:
-            stage.view.note(f"Copied with the present values of this notebook: {variable_choice.quoted(list(values))}.")
+            stage.view.note(f"Copied with the present values of this notebook: {quoted(list(values))}.")
         if missing:
-            text = f"Not copied, because neither stored nor in this notebook: {variable_choice.quoted(missing)}."
+            text = f"Not copied, because neither stored nor in this notebook: {quoted(missing)}."
             stage.view.note(text, tone="warning")
         work = chat.executor.put(values)
     try:
@@ -141,9 +141,9 @@ async def _compare(stage: CellStage, chat: NotebookConversation) -> None:
         missing = [name for name in stored if name not in digests]
         changed = [name for name, digest in stored.items() if digest and digests.get(name, digest) not in ("", digest)]
         if digests:
-            stage.view.note(f"Restored: {variable_choice.quoted(sorted(digests))}.")
+            stage.view.note(f"Restored: {quoted(sorted(digests))}.")
         found = (("Different from before", changed), ("Could not be restored", missing))
-        lines = [f"{what}: {variable_choice.quoted(names)}." for what, names in found if names]
+        lines = [f"{what}: {quoted(names)}." for what, names in found if names]
         for line in lines:
             stage.view.note(line, tone="warning")
         chat.executor.notice = " ".join([_RAN_AGAIN, *lines]) if lines else ""

@@ -10,8 +10,8 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.limits import block_limits
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
-from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.cell_source import read_options
+from autogen_nb.notebook.context import mentioned_variables, new_variables_line
 from autogen_nb.settings import Settings
 from tests.corpus import sections
 
@@ -171,14 +171,12 @@ NAMESPACE: dict[str, Any] = {
 
 @pytest.mark.parametrize(("named", "task"), sections(Path(__file__).with_name("tasks.txt")))
 def test_variables_that_a_task_names(named: str, task: str) -> None:
-    assert ", ".join(variable_choice.mentioned_variables(task, NAMESPACE)) == named.replace("nothing", "")
+    assert ", ".join(mentioned_variables(task, NAMESPACE)) == named.replace("nothing", "")
 
 
 def test_new_variables_in_one_line() -> None:
     numbers = [HandedVariable(f"n{number}", "int", "", None) for number in range(7)]
-    line, tip = variable_choice.new_variables_line(
-        [*numbers, HandedVariable("table", "DataFrame", "2 rows x 3 columns", None)], "side"
-    )
+    line, tip = new_variables_line([*numbers, HandedVariable("table", "DataFrame", "2 rows x 3 columns", None)], "side")
 
     assert line.startswith("In the agent's kernel: `table` (DataFrame, 2 rows x 3 columns), `n0` (int), ")
     assert line.endswith("`n4` (int) and 2 more")

@@ -18,9 +18,8 @@ from autogen_nb.events import CodeAsked, CodeRan, Recorded
 from autogen_nb.kernels.transfer.pickles import TooLarge, dump
 from autogen_nb.notebook.asking.person import APPLY
 from autogen_nb.notebook.commands.command import CommandContext, argument, command
-from autogen_nb.notebook.context import Cell, names_in, redacted, restore_secrets
+from autogen_nb.notebook.context import Cell, data_variables, names_in, quoted, redacted, restore_secrets
 from autogen_nb.notebook.rendering.chat_html import difference, folded_note
-from autogen_nb.notebook.variable_choice import data_variables, quoted
 from autogen_nb.sessions import script
 from autogen_nb.settings import Settings
 

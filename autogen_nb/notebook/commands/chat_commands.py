@@ -21,10 +21,11 @@ from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan, EffectAsked, Recorded
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.notebook import resuming, variable_choice
+from autogen_nb.notebook import resuming
 from autogen_nb.notebook.asking.person import UNDO
 from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, YES, CommandContext, argument, command, whole_number
 from autogen_nb.notebook.commands.history_commands import show_runs
+from autogen_nb.notebook.context import quoted
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering.chat_html import first_picture, table
 from autogen_nb.notebook.rendering.mime import LIBRARIES, document, frame_html, library_html, safe
@@ -340,7 +341,7 @@ def _lasting_effects(runs: Iterable[CellRun]) -> list[str]:
     for each in runs:
         effects += _allowed(each.log)
         names = [*each.settings.outputs, *filter(None, [each.settings.answer])]
-        effects += [f"sets {variable_choice.quoted(names)} in the notebook"] if names else []
+        effects += [f"sets {quoted(names)} in the notebook"] if names else []
     effects = list(dict.fromkeys(effects))
     return effects[:_MOST_EFFECTS] + (
         [f"and {len(effects) - _MOST_EFFECTS} more"] if len(effects) > _MOST_EFFECTS else []

@@ -7,8 +7,8 @@ from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.kernel import KernelStatus
 from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.kernels.transfer.variable_transfer import printable
-from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, CommandContext, argument, command
+from autogen_nb.notebook.context import copied_variables_line, named_variables, replaced_variables_line
 from autogen_nb.notebook.rendering.chat_html import table
 from autogen_nb.views.in_words import duration
 
@@ -33,9 +33,9 @@ async def pull(context: CommandContext, names: Sequence[str], chat: str | None, 
         raise ConfigError(f"chat {conversation.name!r} has no kernel to pull from yet; run a %%autogen cell first")
     values = {name: await context.result(conversation.executor.get(name, unpickle=unpickle)) for name in names}
     replaced = conversation.bring(values, namespace)
-    context.write(variable_choice.copied_variables_line(values, "here"))
+    context.write(copied_variables_line(values, "here"))
     if replaced:
-        context.write(variable_choice.replaced_variables_line(replaced, "your notebook"))
+        context.write(replaced_variables_line(replaced, "your notebook"))
 
 
 @command(
@@ -45,11 +45,11 @@ async def pull(context: CommandContext, names: Sequence[str], chat: str | None, 
 )
 async def push(context: CommandContext, names: Sequence[str], chat: str | None) -> None:
     conversation, namespace = context.chat(chat), context.notebook.namespace
-    values = variable_choice.named_variables(names, namespace, "%autogen push")
+    values = named_variables(names, namespace, "%autogen push")
     replaced = conversation.hand(values, await context.result(conversation.put(values)), namespace)
-    context.write(variable_choice.copied_variables_line(values, "to the agent's kernel"))
+    context.write(copied_variables_line(values, "to the agent's kernel"))
     if replaced:
-        context.write(variable_choice.replaced_variables_line(replaced, "the agent's kernel"))
+        context.write(replaced_variables_line(replaced, "the agent's kernel"))
 
 
 @command("shows the state, age and memory of the agent's kernel", *ONE_CHAT, name="kernel status")
