@@ -21,17 +21,9 @@ from autogen_nb.core.people import Human
 from autogen_nb.effects import EffectJudged
 from autogen_nb.engine import EngineCall
 from autogen_nb.errors import NobodyThere
-from autogen_nb.events import (
-    ApprovalAsked,
-    ApprovalGiven,
-    CodeInputAsked,
-    CodeInputGiven,
-    EffectAsked,
-    HumanInputAsked,
-    HumanInputGiven,
-)
+from autogen_nb.events import ApprovalGiven
 from autogen_nb.human.rule_based_approver import RUN_ALL
-from autogen_nb.notebook.asking.person import AbsentPerson, Person
+from autogen_nb.notebook.asking.person import AbsentPerson, Person, RelayingHuman
 from autogen_nb.notebook.context import named_variables
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering import chat_html, styles
@@ -138,7 +130,10 @@ class _RowQuestion:
     answer: Future[Any]
 
 
-class _RowHuman:
+_APPROVALS = {"approve": ApprovalGiven("run", by=RUN_ALL), "allow": EffectJudged(allowed=True, by=RUN_ALL)}
+
+
+class _RowHuman(RelayingHuman):
     """Answers the questions of one row's code. "Run all rows" holds for the table, so the rows share `runs_all`."""
 
     def __init__(
@@ -149,23 +144,11 @@ class _RowHuman:
         self._put = put
         self._runs_all = runs_all
 
-    async def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        return await self._ask("input", question)  # type: ignore[no-any-return]  # a person's answers are Any
-
-    async def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        return await self._ask("approve", question, ApprovalGiven("run", by=RUN_ALL))  # type: ignore[no-any-return]  # as above
-
-    async def allow(self, question: EffectAsked) -> EffectJudged:
-        return await self._ask("allow", question, EffectJudged(allowed=True, by=RUN_ALL))  # type: ignore[no-any-return]  # as above
-
-    async def typed(self, question: CodeInputAsked) -> CodeInputGiven:
-        return await self._ask("typed", question)  # type: ignore[no-any-return]  # as above
-
-    async def _ask(self, method: str, question: object, approval: object = None) -> Any:
+    async def _relay(self, method: str, question: Any) -> Any:
         def ask() -> Any:
             # The answer to another row's question may approve this one, too.
-            if approval is not None and self._runs_all.is_set():
-                return approval
+            if method in _APPROVALS and self._runs_all.is_set():
+                return _APPROVALS[method]
             return getattr(self._person.for_row(self._title), method)(question)
 
         asked = _RowQuestion(ask, Future())

@@ -29,7 +29,6 @@ from autogen_nb.notebook.asking.delivery import (
     INSIDE,
     QuestionChannel,
     question_channel,
-    running_code,
     running_origin,
 )
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, TypingPerson
@@ -42,7 +41,7 @@ from autogen_nb.notebook.context import quoted
 from autogen_nb.notebook.each_cell import run_each
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.view.notebook_view import CellView, NotebookView, cell_view
+from autogen_nb.notebook.view.notebook_view import CellView, NotebookView, cell_view, running_request
 from autogen_nb.settings import OPTIONS, Settings
 from autogen_nb.trusted import policy_file
 from autogen_nb.views.plain_view import PlainCellView
@@ -186,7 +185,7 @@ class MagicHandler:
         with ExitStack() as stack:
             chat = None
             if channel.way == "buttons" and isinstance(view, NotebookView):
-                code = running_code(self._shell)
+                code = str(running_request(self._shell).get("content", {}).get("code", ""))
                 chat = RunningChat(view, origin, running.cell, code, self.conversations, self.chat_of)
                 stack.push(lambda _, error, __: chat.end(error))
             superseded = stack.enter_context(channel.open(self._shell, running, chat))

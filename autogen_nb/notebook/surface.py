@@ -6,30 +6,24 @@ request. Requests are therefore queued; each tick of a view handles them, and so
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
 from autogen_nb.conversations.conversations import Origin
-from autogen_nb.core.people import CodeQuestionAnswerer, Human
-from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
-    CodeInputAsked,
-    CodeInputGiven,
-    EffectAsked,
     HumanInputAsked,
-    HumanInputGiven,
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import extension
 from autogen_nb.notebook.asking.delivery import QuestionChannel, question_channel, running_origin
-from autogen_nb.notebook.asking.person import TypingPerson
+from autogen_nb.notebook.asking.person import RelayingHuman, TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.notebook_view import NotebookView, shows_only_text
@@ -38,11 +32,8 @@ from autogen_nb.notebook.view.slots import Publish, publish_here
 from autogen_nb.views.in_words import PersonAsked
 from autogen_nb.views.plain_view import PlainView
 
-T = TypeVar("T")
-
-
-class NotebookHuman(Human, CodeQuestionAnswerer, Protocol):
-    """A human who also answers the questions of running code."""
+if TYPE_CHECKING:
+    from autogen_nb.notebook.asking.button_person import ButtonPerson
 
 
 class _Calls:
@@ -50,10 +41,10 @@ class _Calls:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._queue: list[Callable[[], None]] = []
+        self._queue: list[Callable[[], object]] = []
         self._closed = False
 
-    def post(self, call: Callable[[], None]) -> None:
+    def post(self, call: Callable[[], object]) -> None:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the cell has ended, so it makes no more calls")
@@ -174,7 +165,7 @@ class ChatView(NotebookView):
         super().close()
 
 
-class CellPerson:
+class CellPerson(RelayingHuman):
     """Asks the person with buttons or in text, as `question_channel` decides."""
 
     def __init__(self, shell: Any) -> None:
@@ -184,40 +175,26 @@ class CellPerson:
         self._announced = False
         self._open: list[tuple[NotebookView, Callable[[], bool]]] = []
         """The view of each open question, and a function that returns whether the question's cell was run again."""
-        self._button_person: NotebookHuman | None = None
+        self._button_person: ButtonPerson | None = None
 
-    def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        return self._ask(question, lambda person: person.input(question))
-
-    def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
-        return self._ask(question, lambda person: person.approve(question))
-
-    def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
-        return self._ask(question, lambda person: person.allow(question))
-
-    def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
-        return self._ask(question, lambda person: person.typed(question))
-
-    def _ask(self, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]) -> T | Awaitable[T]:
+    def _relay(self, method: str, question: PersonAsked) -> Any:
         channel = question_channel(self._shell, blocks=run.is_caller_blocked())
         if channel.way == "buttons":
-            return self._by_buttons(channel, question, ask)
-        return ask(TypingPerson(lambda: self._announce(channel.why), terminal=channel.terminal))
+            return self._by_buttons(channel, method, question)
+        person = TypingPerson(lambda: self._announce(channel.why), terminal=channel.terminal)
+        return getattr(person, method)(question)
 
     def _announce(self, why: str) -> None:
         if why and not self._announced:
             self._announced = True
             print(why)  # noqa: T201  # the question is printed, too
 
-    async def _by_buttons(
-        self, channel: QuestionChannel, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
-    ) -> T:
+    async def _by_buttons(self, channel: QuestionChannel, method: str, question: PersonAsked) -> Any:
         with channel.open(self._shell, self._origin) as superseded, _view_of(question, self._chats) as view:
             entry = view, superseded
             self._open.append(entry)
             try:
-                reply = ask(self._person())
-                answer = await reply if isinstance(reply, Awaitable) else reply
+                answer = await getattr(self._person(), method)(question)
             finally:
                 self._open.remove(entry)
             if isinstance(answer, ApprovalGiven) and answer.onwards:
@@ -230,7 +207,7 @@ class CellPerson:
             self._chats.handle_requests()
         return self._open[-1][1]()
 
-    def _person(self) -> NotebookHuman:
+    def _person(self) -> "ButtonPerson":
         if self._button_person is None:
             from autogen_nb.notebook.asking.button_person import ButtonPerson
 

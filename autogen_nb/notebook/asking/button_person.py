@@ -9,7 +9,6 @@ All open questions of running code are in one panel:
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -46,23 +45,18 @@ class MessagePanel(Panel):
         text = _message_question(question)
         super().__init__(text, "".join(map(chat_html.question, text.splitlines())))
         area = panel.area("Another answer" if question.choices else f"Your message to {question.peer}", rows=3)
-        others = [
-            self.button("Send", lambda: self._say(area.value), hint="Send what you have written", style="primary")
-        ]
+        others = [self.button("Send", lambda: self.say(area.value), hint="Send what you have written", style="primary")]
         # If an empty message ends the chat, "Continue" would do the same as "Exit".
         if question.empty_means != "stop":
             others.append(
-                self.button("Continue", lambda: self._say(""), hint=f"Say nothing: {_EMPTY[question.empty_means]}")
+                self.button("Continue", lambda: self.say(""), hint=f"Say nothing: {_EMPTY[question.empty_means]}")
             )
-        others.append(self.button("Exit", lambda: self._say(EXIT), hint="End the chat"))
+        others.append(self.button("Exit", lambda: self.say(EXIT), hint="End the chat"))
         choices = [
-            panel.with_wrapped_text(self.button(choice, partial(self._say, choice), hint="Answer this"))
+            self.button(choice, partial(self.say, choice), hint="Answer this", wraps=True)
             for choice in question.choices
         ]
         self.show(*([panel.row(*choices)] if choices else []), area, panel.row(*others))
-
-    def _say(self, text: str) -> None:
-        self.answer(HumanInputGiven(text, by=YOU))
 
 
 def _message_question(question: HumanInputAsked) -> str:
@@ -82,14 +76,13 @@ class CodeInputPanel(Panel):
         self._field = panel.field(kind, label, hint=hint, name=text, wide=True)
         panel.on_enter(self._field, self._send)
         send = self.button("Send", self._send, hint="Give this to the code", style="primary")
-        end = self.button("End of input", lambda: self._give_text(None), hint="The code gets an EOFError")
+        end = self.button(
+            "End of input", lambda: self.answer(CodeInputGiven(None, by=YOU)), hint="The code gets an EOFError"
+        )
         self.show(panel.row(self._field, send, end))
 
     def _send(self) -> None:
         text, self._field.value = self._field.value, ""
-        self._give_text(text)
-
-    def _give_text(self, text: str | None) -> None:
         self.answer(CodeInputGiven(text, by=YOU))
 
 
@@ -134,6 +127,12 @@ class DecisionPanel(Panel):
         self.busy = True
         self.show(*rows)
         focused.focus()
+
+    def _show_editor(
+        self, area: widgets.Textarea, text: str, then: Callable[[], None], hint: str, back_hint: str
+    ) -> None:
+        accept = self.button(text, then, hint=hint, style="primary")
+        self._show_form(area, area, panel.row(accept, self._back(back_hint)))
 
     def _back(self, hint: str = "Choose again") -> widgets.Button:
         def choose_again() -> None:
@@ -210,8 +209,7 @@ class ApprovalPanel(DecisionPanel):
     def _edit(self) -> None:
         area = panel.editor("The code to run", self._approval.block.code)
         hint = "Run what is in the editor; the assistant sees what ran"
-        run = self.button("Run edited", lambda: self._run(code=area.value), hint=hint, style="primary")
-        self._show_form(area, area, panel.row(run, self._back("Leave the code as it was")))
+        self._show_editor(area, "Run edited", lambda: self._run(code=area.value), hint, "Leave the code as it was")
 
     def _skip(self) -> None:
         self._ask_why(
@@ -228,20 +226,16 @@ class PlanPanel(DecisionPanel):
 
     def _choices(self) -> widgets.Button:
         hint = "The assistant begins with the first step"
-        approve = self.button("Carry out", lambda: self._say(""), hint=hint, style="primary")
+        approve = self.button("Carry out", lambda: self.say(""), hint=hint, style="primary")
         edit = self.button("Edit", self._edit, hint="Change the plan first")
-        leave = self.button("Exit", lambda: self._say(EXIT), hint="Run no code, and end the chat")
+        leave = self.button("Exit", lambda: self.say(EXIT), hint="Run no code, and end the chat")
         self.show(panel.row(approve, edit, leave))
         return approve
 
     def _edit(self) -> None:
         area = panel.editor("The plan", self._plan)
         hint = "The assistant gets this plan instead of its own"
-        approve = self.button("Carry out edited", lambda: self._say(area.value), hint=hint, style="primary")
-        self._show_form(area, area, panel.row(approve, self._back("Leave the plan as it was")))
-
-    def _say(self, text: str) -> None:
-        self.answer(HumanInputGiven(text, by=YOU))
+        self._show_editor(area, "Carry out edited", lambda: self.say(area.value), hint, "Leave the plan as it was")
 
 
 class MessageOrCodePanel(ApprovalPanel):
@@ -252,19 +246,16 @@ class MessageOrCodePanel(ApprovalPanel):
     def _choices(self) -> widgets.Button:
         first, *others = self._code_buttons()
         send = self.button("Send", self._send, hint="Send what you have written; the code does not run")
-        leave = self.button("Exit", lambda: self._say(EXIT), hint="Do not run the code, and end the chat")
+        leave = self.button("Exit", lambda: self.say(EXIT), hint="Do not run the code, and end the chat")
         self.show(panel.row(first, *others), self._area, panel.row(send, leave))
         return first
 
     def _send(self) -> None:
         # An empty message would repeat the question.
         if self._area.value:
-            self._say(self._area.value)
+            self.say(self._area.value)
         else:
             self._area.focus()
-
-    def _say(self, text: str) -> None:
-        self.answer(HumanInputGiven(text, by=YOU))
 
 
 class EffectPanel(DecisionPanel):
@@ -356,38 +347,32 @@ class EffectListPanel(Panel):
         self.answer(dict.fromkeys(positions, EffectJudged(allowed, by=YOU, stop=stop)))
 
 
-@dataclass(eq=False, slots=True)
-class _PendingQuestion:
-    question: EffectAsked
-    answer: "asyncio.Future[EffectJudged]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-
-
 class EffectQuestions:
     def __init__(self, ask: Callable[[Panel], Awaitable[Any]]) -> None:
         self._ask = ask
-        self._pending: list[_PendingQuestion] = []
+        self._pending: dict[asyncio.Future[EffectJudged], EffectAsked] = {}
         self._panel: EffectPanel | EffectListPanel | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def answer(self, question: EffectAsked) -> EffectJudged:
-        pending = _PendingQuestion(question)
-        self._pending.append(pending)
+        answer: asyncio.Future[EffectJudged] = asyncio.get_running_loop().create_future()
+        self._pending[answer] = question
         if self._task is None:
             self._begin()
         elif self._panel is not None and not self._panel.busy:
             self._panel.answer(None)
         try:
-            return await pending.answer
+            return await answer
         finally:
-            if pending in self._pending:
-                await self._withdraw(pending)
+            if answer in self._pending:
+                await self._withdraw(answer)
 
     def _begin(self) -> None:
         self._task = asyncio.ensure_future(self._ask_all())
 
-    async def _withdraw(self, pending: _PendingQuestion) -> None:
-        self._pending.remove(pending)
-        if self._panel is not None and pending.question in self._panel.questions:
+    async def _withdraw(self, answer: "asyncio.Future[EffectJudged]") -> None:
+        question = self._pending.pop(answer)
+        if self._panel is not None and question in self._panel.questions:
             self._panel.answer(None)
         if not self._pending and self._task is not None:
             self._task.cancel()
@@ -399,27 +384,19 @@ class EffectQuestions:
 
     async def _ask_all(self) -> None:
         try:
-            while shown := list(self._pending):
-                questions = tuple(pending.question for pending in shown)
-                self._panel = EffectPanel(questions[0]) if len(shown) == 1 else EffectListPanel(questions)
+            while self._pending:
+                answers, questions = list(self._pending), tuple(self._pending.values())
+                self._panel = EffectPanel(questions[0]) if len(questions) == 1 else EffectListPanel(questions)
                 judged = await self._ask(self._panel)
-                answers = {0: judged} if isinstance(judged, EffectJudged) else judged or {}
-                for position, answer in answers.items():
-                    self._settle(shown[position], answer)
+                for position, judgement in ({0: judged} if isinstance(judged, EffectJudged) else judged or {}).items():
+                    if self._pending.pop(answers[position], None) is not None:
+                        answers[position].set_result(judgement)
         except Exception as error:  # noqa: BLE001  # `answer` raises the error
-            for pending in list(self._pending):
-                self._settle(pending, error)
+            pending, self._pending = self._pending, {}
+            for answer in pending:
+                answer.set_exception(error)
         finally:
             self._task = self._panel = None
-
-    def _settle(self, pending: _PendingQuestion, answer: EffectJudged | Exception) -> None:
-        if pending not in self._pending:
-            return
-        self._pending.remove(pending)
-        if isinstance(answer, Exception):
-            pending.answer.set_exception(answer)
-        else:
-            pending.answer.set_result(answer)
 
 
 NOBODY = "nobody, in time"

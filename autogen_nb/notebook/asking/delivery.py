@@ -42,7 +42,7 @@ from IPython.core.displaypub import CapturingDisplayPublisher
 
 from autogen_nb.conversations.conversations import Origin
 from autogen_nb.notebook.asking.taking_over import InterceptedRequest, RunningChat
-from autogen_nb.notebook.view.notebook_view import shows_only_text
+from autogen_nb.notebook.view.notebook_view import running_request, shows_only_text
 from autogen_nb.settings import Settings
 
 _COMMS = frozenset({"comm_open", "comm_msg", "comm_close"})
@@ -50,7 +50,7 @@ _CONTROL = "jupyter.widget.control"
 """The comm target of ipywidgets for requests of the state of all widgets."""
 
 
-Post: TypeAlias = Callable[[Callable[[], None]], object]
+Post: TypeAlias = Callable[[Callable[[], object]], object]
 
 
 @dataclass(eq=False, slots=True)
@@ -62,6 +62,13 @@ class Listener:
     older_comms: frozenset[str] | None
     chat: RunningChat | None
     cells: list[str] = field(default_factory=list)
+
+    def call(self, function: Callable[..., object], *arguments: Any) -> bool:
+        """Schedules a call; returns False if the loop is closed, because the chat has ended."""
+        with suppress(RuntimeError):
+            self.post(partial(self.context.copy().run, function, *arguments))
+            return True
+        return False
 
 
 class CommInterceptor:
@@ -158,11 +165,10 @@ class CommInterceptor:
                 continue
             is_open = name in self._comms.comms
             is_new = listener.older_comms is None or name not in listener.older_comms
-            if name in self._controls or (is_open and (is_relayed or is_new or _asks_state(content))):
-                # If the loop is closed, the chat has ended.
-                with suppress(RuntimeError):
-                    listener.post(partial(listener.context.copy().run, self._handle, kind, idents, parts))
-                    return True
+            asks_state = content.get("data", {}).get("method") == "request_state"
+            is_handled = name in self._controls or (is_open and (is_relayed or is_new or asks_state))
+            if is_handled and listener.call(self._handle, kind, idents, parts):
+                return True
         return False
 
     def _answers_comm_info(self, idents: Sequence[bytes], message: dict[str, Any]) -> bool:
@@ -180,27 +186,19 @@ class CommInterceptor:
 
     def _intercepts_cell(self, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> bool:
         message["content"] = self._kernel.session.unpack(message["content"])
-        cell, content = message["metadata"].get("cellId"), message["content"]
-        for listener in reversed(self._listeners):
-            chat = listener.chat
-            if chat is None or content.get("silent"):
-                continue
-            if chat.wants(content["code"], cell, is_next=not listener.cells):
-                with suppress(RuntimeError):
-                    listener.post(partial(listener.context.copy().run, self._take, chat, frames, idents, message))
-                    return True
+        cell, code = message["metadata"].get("cellId"), message["content"]["code"]
+        is_silent = message["content"].get("silent")
+        chats = [(each, each.chat) for each in reversed(self._listeners) if each.chat is not None and not is_silent]
+        for listener, chat in chats:
+            if chat.wants(code, cell, is_next=not listener.cells) and listener.call(
+                self._take, chat, frames, idents, message
+            ):
+                return True
         self._note_cell(cell)
-        if cell is not None and not content.get("silent"):
-            self._repeat_question(message)
+        if cell is not None:
+            for listener, chat in chats[:1]:
+                listener.call(chat.repeat_question, InterceptedRequest(self._kernel, message, lambda *_: None))
         return False
-
-    def _repeat_question(self, message: dict[str, Any]) -> None:
-        request = InterceptedRequest(self._kernel, message, lambda *_: None)
-        for listener in reversed(self._listeners):
-            if listener.chat is not None:
-                with suppress(RuntimeError):
-                    listener.post(partial(listener.context.copy().run, listener.chat.repeat_question, request))
-                return
 
     def _note_cell(self, cell: str | None) -> None:
         # Front ends also send requests of their own, which have no cell id.
@@ -276,10 +274,6 @@ def _has_known_internals(kernel: Any) -> bool:
     return callable(_callback(stream)) and getattr(stream, "_recv_copy", None) is False
 
 
-def _asks_state(content: dict[str, Any]) -> bool:
-    return bool(content.get("data", {}).get("method") == "request_state")
-
-
 def _callback(stream: Any) -> Any:
     # pyzmq has a public setter for the callback, but no getter.
     return getattr(stream, "_recv_callback", None)
@@ -321,9 +315,8 @@ def question_channel(shell: Any, *, blocks: bool) -> QuestionChannel:
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
         return QuestionChannel("words")
-    request = kernel.get_parent("shell") or {}
     # Front ends set `allow_stdin` if a person can answer.
-    if not request.get("content", {}).get("allow_stdin", False):
+    if not running_request(shell).get("content", {}).get("allow_stdin", False):
         return QuestionChannel("nobody")
     if shows_only_text(shell):
         return QuestionChannel("words", _NO_WIDGETS, terminal=_console_terminal())
@@ -359,16 +352,7 @@ def _console_terminal() -> Path | None:
 
 
 def running_origin(shell: Any) -> Origin:
-    return _origin(_running_request(shell))
-
-
-def running_code(shell: Any) -> str:
-    return str(_running_request(shell).get("content", {}).get("code", ""))
-
-
-def _running_request(shell: Any) -> Mapping[str, Any]:
-    kernel = getattr(shell, "kernel", None)
-    return {} if kernel is None else kernel.get_parent("shell") or {}
+    return _origin(running_request(shell))
 
 
 def _is_queued_again(shell: Any, running: Origin) -> bool:

@@ -51,7 +51,8 @@ class ModelPanel(Panel):
         for field in (self._url, self._key, self._model):
             panel.on_enter(field, self._begin)
         self._use = self.button("Use this server", self._begin, hint="Test the server, then use it", style="primary")
-        self._cancel = self.button("Cancel", self._give_up, hint="Do not wait for the server")
+        give_up = partial(self._loop.call_soon_threadsafe, self._stop_asking)
+        self._cancel = self.button("Cancel", give_up, hint="Do not wait for the server")
         self._actions = panel.row(self._use)
         self._status = panel.html("")
         self._choices = widgets.VBox()
@@ -170,9 +171,6 @@ class ModelPanel(Panel):
         if models:
             fill_in = partial(setattr, self._model, "value")
             self._choices.children = (panel.choices("Its models", models, fill_in),)
-
-    def _give_up(self) -> None:
-        self._loop.call_soon_threadsafe(self._stop_asking)
 
     def _stop_asking(self) -> None:
         self.finish()

@@ -15,6 +15,7 @@ from ipykernel.jsonutil import encode_images, json_clean
 
 from autogen_nb.core.text.visible_text import only_colours, visible
 from autogen_nb.errors import NobodyThere
+from autogen_nb.events import HumanInputGiven
 from autogen_nb.notebook.asking.taking_over import Superseded
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.view.notebook_view import NotebookView
@@ -132,11 +133,6 @@ def checkbox(text: str, *, checked: bool) -> widgets.Checkbox:
     widget = widgets.Checkbox(checked, description=text, tooltip=text, indent=False, layout=_FULL)
     widget.add_class(_TICKED)
     return widget
-
-
-def with_wrapped_text(button: widgets.Button) -> widgets.Button:
-    button.add_class(_CHOICE)
-    return button
 
 
 def on_enter(widget: widgets.Text, then: Callable[[], None]) -> None:
@@ -271,8 +267,16 @@ class Panel:
         """Answers the question; later answers have no effect."""
         self._loop.call_soon_threadsafe(self._settle, value)
 
-    def button(self, text: str, then: Callable[[], None], *, hint: str, style: str = "") -> widgets.Button:
+    def say(self, text: str) -> None:
+        """Answers with a message to the agents."""
+        self.answer(HumanInputGiven(text, by=YOU))
+
+    def button(
+        self, text: str, then: Callable[[], object], *, hint: str, style: str = "", wraps: bool = False
+    ) -> widgets.Button:
         button = widgets.Button(description=visible(text), tooltip=hint, button_style=style, layout=BUTTON)
+        if wraps:
+            button.add_class(_CHOICE)
         button.on_click(lambda _: then())
         return button
 

@@ -20,7 +20,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autogen_nb.core.people import Human
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
-from autogen_nb.events import ApprovalGiven, Recorded
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeInputAsked, EffectAsked, HumanInputAsked, Recorded
 from autogen_nb.human.rule_based_approver import RULE_PREFIX, RUN_ALL, NobodyToAsk
 from autogen_nb.human.terminal_human import TerminalHuman, read_line
 from autogen_nb.models.config.model_selection import NO_MODEL, ModelConnection
@@ -207,6 +207,25 @@ class AbsentPerson(NobodyToAsk):
 
     def stopping(self, what: str) -> None:
         """Does nothing."""
+
+
+class RelayingHuman:
+    """A human whose answers come from `_relay`, which gets the name of the method and its question."""
+
+    def input(self, question: HumanInputAsked) -> Any:
+        return self._relay("input", question)
+
+    def approve(self, question: ApprovalAsked) -> Any:
+        return self._relay("approve", question)
+
+    def allow(self, question: EffectAsked) -> Any:
+        return self._relay("allow", question)
+
+    def typed(self, question: CodeInputAsked) -> Any:
+        return self._relay("typed", question)
+
+    def _relay(self, method: str, question: Any) -> Any:
+        raise NotImplementedError
 
 
 @contextmanager

@@ -51,7 +51,7 @@ class InterceptedRequest:
         self.cell: str | None = message["metadata"].get("cellId")
 
     def begin(self) -> None:
-        self._status("busy")
+        self._send("status", {"execution_state": "busy"})
         self._send("execute_input", {"code": self.code, "execution_count": self.execution_count})
 
     def publish(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str, *, update: bool = False) -> None:
@@ -71,16 +71,13 @@ class InterceptedRequest:
             self._send("error", failure)
             content |= {"status": "error", **failure}
         self._reply("execute_reply", content)
-        self._status("idle")
+        self._send("status", {"execution_state": "idle"})
 
     @property
     def execution_count(self) -> int:
         """The execution count of the cell that is running."""
         # IPython's own count is that of the next cell, in some releases also while a cell is running.
         return len(self._kernel.shell.history_manager.input_hist_parsed) - 1
-
-    def _status(self, state: str) -> None:
-        self._send("status", {"execution_state": state})
 
     def _send(self, kind: str, content: dict[str, Any]) -> None:
         kernel = self._kernel

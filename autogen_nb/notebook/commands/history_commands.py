@@ -42,7 +42,6 @@ from autogen_nb.events import (
     completion_of,
 )
 from autogen_nb.messages import CodeBlock, FunctionCall
-from autogen_nb.notebook.asking.person import Person
 from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, argument, command
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
@@ -405,14 +404,7 @@ async def attach(context: CommandContext, name: str) -> None:
 
 
 async def _ask_in_stage(stage: CellStage, question: Question) -> Answer:
-    def ask(person: Person) -> object:
-        match question:
-            case ApprovalAsked():
-                return person.approve(question)
-            case EffectAsked():
-                return person.allow(question)  # type: ignore[attr-defined]
-            case CodeInputAsked():
-                return person.typed(question)  # type: ignore[attr-defined]
+    method = {ApprovalAsked: "approve", EffectAsked: "allow", CodeInputAsked: "typed"}.get(type(question))
+    if method is None:
         raise ConfigError(f"the session asks a question that only its own program can answer: {question!r}")
-
-    return await stage.ask(ask)  # type: ignore[arg-type]
+    return await stage.ask(lambda person: getattr(person, method)(question))

@@ -6,7 +6,7 @@
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import cycle
 from typing import Any, Literal, TypeAlias
@@ -426,8 +426,14 @@ def shows_only_text(shell: Any) -> bool:
     A text-only front end uses `jupyter_client`: its message ids start with the session's id, and it sends no cell ids.
     A program that allows no input, such as nbclient, keeps the outputs of a notebook.
     """
-    kernel = getattr(shell, "kernel", None)
-    request = {} if kernel is None else kernel.get_parent("shell") or {}
+    request = running_request(shell)
     header, is_attended = request.get("header", {}), bool(request.get("content", {}).get("allow_stdin"))
     is_from_client = str(header.get("msg_id", "")).startswith(f"{header.get('session')}_")
-    return kernel is None or (is_attended and is_from_client and not request.get("metadata", {}).get("cellId"))
+    has_no_cell = is_attended and is_from_client and not request.get("metadata", {}).get("cellId")
+    return has_no_cell or getattr(shell, "kernel", None) is None
+
+
+def running_request(shell: Any) -> Mapping[str, Any]:
+    """Returns the front end's request for the running cell; an empty one in a terminal."""
+    kernel = getattr(shell, "kernel", None)
+    return {} if kernel is None else kernel.get_parent("shell") or {}
