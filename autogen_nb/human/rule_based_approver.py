@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -200,21 +201,15 @@ class RuleBasedApprover:
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
         question = self._with_offers(question)
-        by = self._approved_by(question)
-        if by:
+        if by := self._approved_by(question):
             return ApprovalGiven("run", by=by)
-
-        def save(answer: ApprovalGiven) -> ApprovalGiven:
-            return self._save_rules(replace(answer, onwards=answer.onwards and question.onwards))
-
-        return then(self._human.approve(question), save)
+        return then(self._human.approve(question), partial(self._save_rules, onwards=question.onwards))
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
         if self._runs_all(question.agent):
             return EffectJudged(allowed=True, by=RUN_ALL)
         (effect,) = self._with_absolute_paths((question.effect,))
-        by = self._approving_rules((effect,))
-        if by:
+        if by := self._approving_rules((effect,)):
             return EffectJudged(allowed=True, by=by)
         if not hasattr(self._human, "allow"):
             return EffectJudged(allowed=False, reason=UNATTENDED)
@@ -250,10 +245,12 @@ class RuleBasedApprover:
             return ""
         return f"{RULE_PREFIX}{'; '.join(map(str, used))}" if used else ""
 
-    def _save_rules(self, answer: G) -> G:
+    def _save_rules(self, answer: G, *, onwards: bool = False) -> G:
+        """Saves the rules of an approval; `onwards` means that "run all from here" was offered."""
         approved = answer.allowed if isinstance(answer, EffectJudged) else answer.decision == "run"
-        if approved and isinstance(answer, ApprovalGiven):
-            self.runs_all |= answer.onwards
+        if isinstance(answer, ApprovalGiven):
+            answer = replace(answer, onwards=answer.onwards and onwards)
+            self.runs_all |= approved and answer.onwards
         if approved and answer.rules:
             try:
                 self._rules.add(*map(parse, answer.rules))

@@ -251,12 +251,11 @@ class ChatCell:
     def _cells_above(self, task: str, inputs: Mapping[str, Any]) -> str:
         if not self._settings.context:
             return ""
-        cells = self._notebook.cells()
         mentioned = mentioned_variables(task, self._notebook.namespace)
-        context = context_of(cells, {*mentioned, *inputs})
-        if context.text:
-            self._view.add(*folded_note(context.line, context.text.strip(), kind="context"))
-        return context.text
+        text, line = context_of(self._notebook.cells(), {*mentioned, *inputs})
+        if text:
+            self._view.add(*folded_note(line, text.strip(), kind="context"))
+        return text
 
     def _resume(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellRun | None:
         if [name for name, value in inputs.items() if not chat.shared.holds(name, value)]:
@@ -327,7 +326,7 @@ class ChatCell:
         setting = self._notebook.model_setting
         if not setting.is_from_form(self._spec) or self._reply_begun or isinstance(self._stage.person, AbsentPerson):
             raise _with_way_out(error, _WAY_OUT) from error
-        setting.record_failure(self._spec, str(error))
+        setting.failure = self._spec, str(error)
         try:
             return await self._choose_model(again=True)
         except ChatUnfinished:

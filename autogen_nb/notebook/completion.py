@@ -71,7 +71,9 @@ def _of_line(notebook: Notebook, words: Sequence[str], fragment: str) -> tuple[s
         words = words[1:]
     verbs = verbs_of(words[0]) if len(words) == 1 else []
     if not words:
-        return fragment, _first_words()
+        firsts = {name.split()[0]: verbs_of(name.split()[0]) for name in COMMANDS}
+        entries = [(first, ", ".join(verbs) or COMMANDS[first].help) for first, verbs in firsts.items()]
+        return fragment, [*entries, ("help", "explains the arguments of a command")]
     if verbs and not fragment.startswith("-"):
         return fragment, [(verb, COMMANDS[f"{words[0]} {verb}"].help) for verb in verbs]
     command = find_command(words)
@@ -79,13 +81,6 @@ def _of_line(notebook: Notebook, words: Sequence[str], fragment: str) -> tuple[s
         return fragment, ()
     arguments = words[len(command.name.split()) :]
     return _of_arguments(notebook, command.actions, command.completes, arguments, fragment)
-
-
-def _first_words() -> Entries:
-    for first in dict.fromkeys(name.split()[0] for name in COMMANDS):
-        verbs = verbs_of(first)
-        yield first, ", ".join(verbs) if verbs else COMMANDS[first].help
-    yield "help", "explains the arguments of a command"
 
 
 def _of_arguments(
@@ -168,10 +163,6 @@ def _stored(notebook: Notebook) -> Entries:
     yield from _sessions(notebook)
 
 
-def _variables(notebook: Notebook) -> Entries:
-    return _described(data_variables(notebook.namespace))
-
-
 def _tables(notebook: Notebook) -> Entries:
     variables = data_variables(notebook.namespace)
     return _described(
@@ -207,10 +198,6 @@ def _models(notebook: Notebook) -> Entries:
     return ((name, source) for name, source in models.items() if name)
 
 
-def _kernels(_: Notebook) -> Entries:
-    return ((name, "an installed kernel") for name in installed_kernels())
-
-
 def _rules(notebook: Notebook) -> Entries:
     with suppress(AutogenError):
         return [(str(rule), rule.words) for rule in notebook.rules.rules()]
@@ -223,15 +210,11 @@ def _servers(_: Notebook) -> Entries:
     return ()
 
 
-def _kinds(_: Notebook) -> Entries:
-    return ((kind, "") for kind in RULE_KINDS)
-
-
 SOURCES: Mapping[str, Callable[[Notebook], Entries]] = {
     "agent's variables": _agent_variables,
     "chats": _chats,
-    "kernels": _kernels,
-    "kinds of effects": _kinds,
+    "kernels": lambda _: ((name, "an installed kernel") for name in installed_kernels()),
+    "kinds of effects": lambda _: ((kind, "") for kind in RULE_KINDS),
     "MCP servers": _servers,
     "models": _models,
     "rules": _rules,
@@ -239,6 +222,6 @@ SOURCES: Mapping[str, Callable[[Notebook], Entries]] = {
     "stored": _stored,
     "tables": _tables,
     "teams": _teams,
-    "variables": _variables,
+    "variables": lambda notebook: _described(data_variables(notebook.namespace)),
 }
 """What an option or an argument with the tag ``completes`` offers."""

@@ -159,21 +159,6 @@ class Cell:
         return f"\n\nIn [{self.number}]:\n{shorten(self.source, _LONGEST_SOURCE)}{output}"
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """The text about the cells above, the number of these cells, and of those that are left out."""
-
-    text: str
-    cells: int
-    left_out: int
-
-    @property
-    def line(self) -> str:
-        rest = f"; {counted(self.left_out, 'other is', 'others are')} left out" if self.left_out else ""
-        tokens = len(self.text) // CHARACTERS_PER_TOKEN
-        return f"The assistant sees {counted(self.cells, 'cell', 'cells')} above (about {tokens:,} tokens){rest}."
-
-
 def cells_above(shell: InteractiveShell, cell_ids: Mapping[int, str]) -> list[Cell]:
     """Returns the cells that ran in this notebook, in their order; of a cell that ran again, only the last run.
 
@@ -205,8 +190,11 @@ def _error(history: Any, number: int) -> str:
     return shorten(plain("\n".join(lines)).strip(), _LONGEST_ERROR)
 
 
-def context_of(cells: Sequence[Cell], names: Collection[str]) -> Context:
-    """Returns the cells that use one of the variables `names`, and then the latest, as far as there is room."""
+def context_of(cells: Sequence[Cell], names: Collection[str]) -> tuple[str, str]:
+    """Returns the text of the cells above, and a line about it for the person.
+
+    Cells that use one of the variables `names` come first, and then the latest, as far as there is room.
+    """
     room, chosen = _MOST_CHARACTERS, set[int]()
     related = [bool({*_NAME.findall(cell.source)} & {*names}) for cell in cells]
     for number in sorted(range(len(cells)), key=lambda number: (not related[number], -number)):
@@ -214,7 +202,10 @@ def context_of(cells: Sequence[Cell], names: Collection[str]) -> Context:
             room -= len(cells[number].text)
             chosen.add(number)
     text = "".join(cells[number].text for number in sorted(chosen))
-    return Context(redacted(f"{_HEAD}{text}") if text else "", len(chosen), len(cells) - len(chosen))
+    text, left_out = redacted(f"{_HEAD}{text}") if text else "", len(cells) - len(chosen)
+    rest = f"; {counted(left_out, 'other is', 'others are')} left out" if left_out else ""
+    about = f"{counted(len(chosen), 'cell', 'cells')} above (about {len(text) // CHARACTERS_PER_TOKEN:,} tokens)"
+    return text, f"The assistant sees {about}{rest}."
 
 
 def redacted(text: str) -> str:

@@ -199,6 +199,9 @@ def _values(stage: CellStage, options: Settings) -> dict[str, Any]:
 
 
 async def _run(stage: CellStage, options: Settings, prepared: "PreparedCall") -> "pd.DataFrame":
+    # pandas is an optional dependency.
+    import pandas as pd
+
     namespace, name = stage.notebook.namespace, (options.outputs or [_RESULTS])[0]
     ended = threading.Event()
     slot = None if isinstance(stage.view, PlainCellView) else stage.view.next_slot()
@@ -226,7 +229,7 @@ async def _run(stage: CellStage, options: Settings, prepared: "PreparedCall") ->
         await _end(stage, call, ended)
         if shown.rows:
             shown.show()
-            namespace[name] = _frame(shown.rows)
+            namespace[name] = pd.DataFrame(shown.rows)
             stage.view.note(f"`{name}` has the rows that ended. To run the missing rows, run this cell again.")
         raise
     finally:
@@ -344,10 +347,3 @@ async def _end(stage: CellStage, call: EngineCall[Any], ended: threading.Event) 
         ended.wait(_END_SECONDS)
     else:
         await asyncio.to_thread(ended.wait, _END_SECONDS)
-
-
-def _frame(rows: list[dict[str, Any]]) -> "pd.DataFrame":
-    # pandas is an optional dependency.
-    import pandas as pd
-
-    return pd.DataFrame(rows)

@@ -43,7 +43,8 @@ class ModelSetting:
         self.form_connection: ModelConnection | None = None
         self.without_key: ModelConnection | None = None
         self._is_recalled = False
-        self._failure: tuple[Any, str] = None, ""
+        # The spec of the last request that failed, and its error.
+        self.failure: tuple[Any, str] = None, ""
 
     def recall(self, environ: Mapping[str, str]) -> str:
         """Reads the remembered form, once; returns a notice, or ""."""
@@ -83,15 +84,9 @@ class ModelSetting:
     def _drop(self) -> None:
         self.form_connection, self.without_key, self._known = None, None, {}
 
-    def record_failure(self, spec: Any, error: str) -> None:
-        self._failure = spec, error
-
-    def forget_failure(self) -> None:
-        self._failure = None, ""
-
     def failure_of(self, spec: Any) -> str:
         """Returns the error of the last request to the form's server, if it had this model and key; otherwise ""."""
-        return self._failure[1] if spec is not None and spec == self._failure[0] else ""
+        return self.failure[1] if spec is not None and spec == self.failure[0] else ""
 
     def drop_if_replaced(self, environ: Mapping[str, str]) -> str:
         """Forgets the form, or the form's model, if a later setting replaces it; returns a notice, or ""."""

@@ -112,7 +112,7 @@ class CellStage:
         if spec is None or (failure and (again or named is None)):
             spec = await self._model_of_form(named, failure)
         if failure:
-            setting.forget_failure()
+            setting.failure = None, ""
         for host in model_selection.hosts(spec, os.environ):
             received = host, settings.share, settings.context
             if received not in self.notebook.announced:

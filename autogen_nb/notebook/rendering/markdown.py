@@ -82,8 +82,8 @@ _ENVIRONMENTS = frozenset(
     "align align* aligned alignedat array bmatrix Bmatrix cases eqnarray equation equation* gather gather* "
     "gathered matrix pmatrix smallmatrix split vmatrix Vmatrix".split()
 )
-_SYMBOLS = frozenset(",;: {}|_%&#$\\()[]>")
-_COMMANDS = """
+_COMMANDS = frozenset(",;: {}|_%&#$\\()[]>").union(
+    """
 alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi omicron pi varpi rho
 varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi
 Omega aleph beth hbar ell imath jmath wp Re Im partial nabla infty emptyset varnothing prime forall exists nexists
@@ -110,7 +110,8 @@ sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh coth exp log ln lg m
 dim ker deg gcd hom arg Pr bmod pmod mod
 ldots cdots vdots ddots dots dotsc dotsb dotsm dotsi quad qquad thinspace enspace space nonumber notag hline
 begin end
-"""
+""".split()
+)
 
 
 def harmless_tex(tex: str) -> bool:
@@ -118,13 +119,8 @@ def harmless_tex(tex: str) -> bool:
     return len(tex) <= LONGEST_FORMULA and _balanced(tex) and _known(tex)
 
 
-@cache
-def _commands() -> frozenset[str]:
-    return frozenset(_COMMANDS.split()) | _SYMBOLS
-
-
 def _known(tex: str) -> bool:
-    commands = all(match[1] in _commands() for match in _COMMAND.finditer(tex))
+    commands = all(match[1] in _COMMANDS for match in _COMMAND.finditer(tex))
     environments = all(match[1] in _ENVIRONMENTS for match in _ENVIRONMENT.finditer(tex))
     return commands and environments and not _FAR.search(tex)
 
