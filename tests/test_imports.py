@@ -168,7 +168,7 @@ BY_NAME = {
     "cli/run_command.py": "a device; the file that the person has named, made anew, so that no link is opened",
     "human/rule_based_approver.py": "the person's own settings, which no sandbox writes",
     "notebook/model_setting.py": "the same",
-    "notebook/server_list.py": "the same",
+    "notebook/commands/settings_commands.py": "the same",
     "notebook/commands/cell_commands.py": "a folder that was made just now, before any code",
     "sessions/attachment.py": "the folder of a session, which no code of an agent writes",
     "human/terminal_human.py": "a folder that was made just now, and the terminal",

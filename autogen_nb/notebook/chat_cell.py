@@ -165,9 +165,9 @@ class ChatCell:
         names = list(dict.fromkeys(self._settings.mcp))
         if not names and chat.tools is None:
             return
-        from autogen_nb.notebook import server_list
+        from autogen_nb.notebook.commands.settings_commands import server_params
 
-        params = server_list.params(names, chat.cwd)
+        params = server_params(names, chat.cwd)
         from autogen_nb.agents.parts.mcp_tools import McpTools
 
         chat.tools = chat.executor.kernel_functions = chat.tools or McpTools()

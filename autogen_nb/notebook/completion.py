@@ -18,8 +18,8 @@ from autogen_nb.errors import AutogenError
 from autogen_nb.kernels.places.kernelspec import installed_kernels
 from autogen_nb.kernels.transfer.sizes import shape
 from autogen_nb.models.config.model_selection import known_models
-from autogen_nb.notebook import server_list
 from autogen_nb.notebook.cell_source import ACTIONS, COMPLETES, HELP
+from autogen_nb.notebook.commands.settings_commands import saved_servers
 from autogen_nb.notebook.commands.table import COMMANDS, find_command, verbs_of
 from autogen_nb.notebook.context import data_variables, is_table
 from autogen_nb.notebook.notebook import Notebook
@@ -206,7 +206,7 @@ def _rules(notebook: Notebook) -> Entries:
 
 def _servers(_: Notebook) -> Entries:
     with suppress(AutogenError):
-        return [(name, "an MCP server") for name in server_list.saved()]
+        return [(name, "an MCP server") for name in saved_servers()]
     return ()
 
 

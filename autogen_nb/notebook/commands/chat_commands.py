@@ -1,9 +1,9 @@
-"""The commands that show, continue, take back, copy and write chats.
+"""The commands that show, continue, take back, copy and write chats, and those of their kernels.
 
 1. ``undo``, ``redo`` and ``retry`` restore earlier states of a chat and of the variables of its kernel.
 2. A branch runs the earlier blocks again in a new kernel, if the person agrees. ``undo`` and ``redo`` do the same if
    there is no checkpoint of the variables.
-3. ``export`` first runs a chat's code in a new kernel, if the person agrees.
+3. ``export`` first runs the code of a chat in a new kernel, if the person agrees.
 """
 
 import shlex
@@ -18,14 +18,17 @@ from autogen_nb.conversations.chat_kernels import writable
 from autogen_nb.conversations.conversations import CellRun, NotebookConversation, runs_of
 from autogen_nb.core.text.output_images import MAGIC, is_preparation, static
 from autogen_nb.effects import EffectJudged
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan, EffectAsked, Recorded
 from autogen_nb.executors.block_executor import BlockExecutor
+from autogen_nb.kernels.kernel import KernelStatus
+from autogen_nb.kernels.transfer.describe import in_units
+from autogen_nb.kernels.transfer.variable_transfer import printable
 from autogen_nb.notebook import resuming
 from autogen_nb.notebook.asking.person import UNDO
 from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, YES, CommandContext, argument, command, whole_number
 from autogen_nb.notebook.commands.history_commands import show_runs
-from autogen_nb.notebook.context import quoted
+from autogen_nb.notebook.context import copied_variables_line, named_variables, quoted, replaced_variables_line
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering.chat_html import first_picture, table
 from autogen_nb.notebook.rendering.mime import LIBRARIES, document, frame_html, library_html, safe
@@ -35,6 +38,7 @@ from autogen_nb.sessions import script
 from autogen_nb.sessions.session import Session
 from autogen_nb.settings import checked
 from autogen_nb.views import in_words
+from autogen_nb.views.in_words import duration
 from autogen_nb.views.plain_view import PlainCellView
 
 _EMPTY = "There is nothing to show: no %%autogen cell of this chat has run."
@@ -383,3 +387,111 @@ def _framed_charts() -> Callable[[Bundle], dict[str, Any]]:
         return {"text/html": "".join((*map(library_html, new), frame_html(page, first_picture(checked))))}
 
     return framed
+
+
+_STOPPED = "The kernel was ended by the person; its variables are lost."
+_HEADS = ("chat", "state", "where", "process", "up", "blocks run", "memory", "ends if idle")
+_NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process", "ends if idle"})
+
+
+@command(
+    "copies variables of the agent's kernel here",
+    argument("names", nargs="+", metavar="NAME", completes="agent's variables"),
+    CHAT,
+    argument(
+        "--unpickle",
+        action="store_true",
+        help="copies any type, not only data, but the agent's code may then run in your notebook",
+    ),
+)
+async def pull(context: CommandContext, names: Sequence[str], chat: str | None, *, unpickle: bool) -> None:
+    conversation, namespace = context.chat(chat), context.notebook.namespace
+    if not conversation.alive:
+        raise ConfigError(f"chat {conversation.name!r} has no kernel to pull from yet; run a %%autogen cell first")
+    values = {name: await context.result(conversation.executor.get(name, unpickle=unpickle)) for name in names}
+    replaced = conversation.bring(values, namespace)
+    context.write(copied_variables_line(values, "here"))
+    if replaced:
+        context.write(replaced_variables_line(replaced, "your notebook"))
+
+
+@command(
+    "copies variables of the notebook to the agent's kernel",
+    argument("names", nargs="+", metavar="NAME", completes="variables"),
+    CHAT,
+)
+async def push(context: CommandContext, names: Sequence[str], chat: str | None) -> None:
+    conversation, namespace = context.chat(chat), context.notebook.namespace
+    values = named_variables(names, namespace, "%autogen push")
+    replaced = conversation.hand(values, await context.result(conversation.put(values)), namespace)
+    context.write(copied_variables_line(values, "to the agent's kernel"))
+    if replaced:
+        context.write(replaced_variables_line(replaced, "the agent's kernel"))
+
+
+@command("shows the state, age and memory of the agent's kernel", *ONE_CHAT, name="kernel status")
+async def status(context: CommandContext, chat: str | None) -> None:
+    conversation = context.chat(chat)
+    row = _status_row(conversation, *await context.result(_read_status(conversation)))
+    context.show(table(_HEADS, [row], kind="kernel", numbers=_NUMBERS))
+
+
+@command("lists the variables of the agent's kernel", *ONE_CHAT, name="kernel vars")
+async def variables(context: CommandContext, chat: str | None) -> None:
+    conversation = context.chat(chat)
+    if conversation.busy:
+        why = "so its variables are not available yet"
+        raise ExecutionError(f"code runs in the kernel of chat {conversation.name!r}, {why}")
+    listed = await context.result(conversation.executor.variables()) if conversation.alive else ()
+    if not listed:
+        context.say(f"The kernel of chat `{conversation.name}` has no variables.")
+        return
+    rows = [
+        (variable.name, variable.type, variable.shape, "" if variable.size is None else in_units(variable.size))
+        for variable in listed
+    ]
+    printable_rows = [tuple(map(printable, row)) for row in rows]
+    context.show(table(("name", "type", "shape", "size"), printable_rows, kind="variables", numbers=_NUMBERS))
+
+
+@command("restarts the agent's kernel; its variables are lost", *ONE_CHAT, name="kernel restart")
+async def restart(context: CommandContext, chat: str | None) -> None:
+    conversation = context.chat(chat)
+    await context.result(conversation.executor.restart())
+    conversation.forget_variables()
+    context.say(f"The kernel of chat `{conversation.name}` has restarted, and its variables are lost.")
+
+
+@command("interrupts the code in the agent's kernel", *ONE_CHAT, name="kernel interrupt")
+async def interrupt(context: CommandContext, chat: str | None) -> None:
+    conversation = context.chat(chat)
+    busy = conversation.busy
+    await context.result(conversation.executor.interrupt())
+    context.say("Interrupted." if busy else "Nothing runs in the agent's kernel.")
+
+
+@command("ends the agent's kernel; the next block starts a new one", *ONE_CHAT, name="kernel stop")
+async def stop(context: CommandContext, chat: str | None) -> None:
+    conversation = context.chat(chat)
+    await context.result(conversation.stop(_STOPPED))
+    conversation.forget_variables()
+    result = "has ended, and its variables are lost; the next block starts a new kernel"
+    context.say(f"The kernel of chat `{conversation.name}` {result}.")
+
+
+async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
+    # This is a coroutine, because only the engine's loop may access the kernel.
+    return chat.executor.kernel.status, chat.kernels.seconds_left(chat)
+
+
+def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | None) -> tuple[str, ...]:
+    guard = ", no guard" if chat.place.lacks_guard else ""
+    place = f"{chat.place.text or 'this machine, no sandbox'}{guard}"
+    if status.state in ("off", "starting"):
+        return (chat.name, status.state, place, "", "", "", "", "")
+    most = chat.executor.kernel.limits.memory
+    limit = "" if most is None else f" of {in_units(most)}"
+    memory = "not known" if status.memory is None else f"{in_units(status.memory)}{limit}"
+    process = "" if status.pid is None else str(status.pid)
+    ends = "" if left is None or status.state == "busy" else f"in {duration(left)}"
+    return chat.name, status.state, place, process, duration(status.seconds), f"{status.blocks:,}", memory, ends

@@ -1,12 +1,20 @@
-"""The commands about settings of all notebooks: the model with its server and key, rules, and MCP servers."""
+"""The commands about settings of all notebooks: the model with its server and key, rules, and MCP servers.
+
+The MCP servers of the person are in one file, in the form that other programs have for them.
+"""
 
 import asyncio
+import json
 import os
+import re
 from argparse import PARSER, REMAINDER
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import platformdirs
 
 from autogen_nb.core.policy.rules import Rule, parse
 from autogen_nb.core.text.visible_text import visible
@@ -16,12 +24,102 @@ from autogen_nb.human.rule_based_approver import SavedRule
 from autogen_nb.models.config.model_selection import ModelConnection, known_models
 from autogen_nb.models.config.providers import Provider, checked_url, host_of, provider_of, server_of
 from autogen_nb.models.config.server_check import LocalServer, local_servers, models_of_keys
-from autogen_nb.notebook import server_list
 from autogen_nb.notebook.asking.person import REVOKE, AbsentPerson, ModelForm
 from autogen_nb.notebook.commands.command import YES, CommandContext, argument, command
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
+from autogen_nb.trusted import owned_files
+
+if TYPE_CHECKING:
+    from autogen_nb.agents.parts.mcp_servers import ServerParams
+
+_PROJECT_FILES = (".mcp.json", ".jupyter/mcp_settings.json")
+"""The files of a project that `read_servers` knows; they are only read if the person says so."""
+_CALL_SECONDS = 60.0
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+
+
+def saved_servers() -> dict[str, Any]:
+    """The saved servers by name."""
+    text = owned_files.read(_servers_path(), frozenset({os.geteuid()}))
+    return {} if text is None else _servers_of(text, _servers_path())
+
+
+def save_servers(servers: Mapping[str, Any]) -> None:
+    for name, server in servers.items():
+        if not re.fullmatch(r"[A-Za-z][\w-]{0,30}", name):
+            raise ConfigError(f"a server cannot be called {name!r}; use a letter, then letters, digits, '-' and '_'")
+        if not (isinstance(server, dict) and isinstance(server.get("command", server.get("url")), str)):
+            raise ConfigError(f"the server {name!r} has neither a command nor a url")
+    _servers_path().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    owned_files.write(_servers_path(), json.dumps({"mcpServers": servers}, indent=1) + "\n")
+
+
+def read_servers(path: Path) -> dict[str, Any]:
+    """The servers in a file such as ``.mcp.json`` of a project, or that of jupyter-ai."""
+    try:
+        return _servers_of(owned_files.read_regular(path, 1 << 20).decode(), path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{str(path)!r} cannot be read: {error}") from None
+
+
+def server_params(names: list[str], folder: Path) -> "dict[str, ServerParams]":
+    """The parameters of saved servers; values such as ``${TOKEN}`` come from the environment."""
+    if find_spec("mcp") is None:
+        raise ConfigError("the package mcp is missing: pip install 'autogen-nb[mcp]'")
+    known = saved_servers()
+    for name in names:
+        if name not in known:
+            file = next((each for each in _PROJECT_FILES if (folder / each).exists()), "")
+            way = f"`%autogen mcp add --from {file}` reads yours" if file else "`%autogen mcp add` makes one"
+            raise ConfigError(f"there is no MCP server {name!r}; known are {', '.join(known) or 'none'}; {way}")
+    return {name: _params_of(_expanded(known[name]), folder) for name in names}
+
+
+def _params_of(server: dict[str, Any], folder: Path) -> "ServerParams":
+    from pydantic import ValidationError
+
+    from autogen_nb.agents.parts.mcp_servers import StdioServerParams, StreamableHttpServerParams
+
+    try:
+        if "command" in server:
+            return StdioServerParams.model_validate(
+                {"cwd": str(folder), **server, "read_timeout_seconds": _CALL_SECONDS}
+            )
+        return StreamableHttpServerParams.model_validate({**server, "timeout": _CALL_SECONDS})
+    except ValidationError as error:
+        raise ConfigError(f"a server in {str(_servers_path())!r} is invalid: {error.errors()[0]['msg']}") from None
+
+
+def _servers_path() -> Path:
+    return platformdirs.user_config_path("autogen_nb", appauthor=False) / "mcp.json"
+
+
+def _servers_of(text: str, path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+        if isinstance(listed := content.get("mcp_servers"), list):
+            return {each["name"]: {key: _pairs(value) for key, value in each.items()} for each in listed}
+        servers = content.get("mcpServers", content.get("servers"))
+        return {str(name): dict(server) for name, server in servers.items()}
+    except (ValueError, AttributeError, KeyError, TypeError):
+        raise ConfigError(f"{str(path)!r} is not used: it has no servers, as 'mcpServers' in JSON") from None
+
+
+def _pairs(value: Any) -> Any:
+    """A value of jupyter-ai's file, where mappings are lists of names and values."""
+    is_pairs = isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
+    return {each["name"]: each["value"] for each in value} if is_pairs else value
+
+
+def _expanded(value: Any) -> Any:
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda match: os.environ.get(match[1], match[2] or ""), value)
+    if isinstance(value, dict):
+        return {key: _expanded(each) for key, each in value.items()}
+    return [_expanded(each) for each in value] if isinstance(value, list) else value
+
 
 _MOST_MODELS = 50
 _WAYS = "`%autogen model set` opens a form to change it; `-m NAME` sets another model for one cell."
@@ -215,7 +313,7 @@ _SERVER = argument("server", metavar="NAME", completes="MCP servers")
 
 @command("lists your MCP servers", name="mcp list")
 async def servers(context: CommandContext) -> None:
-    rows = [(name, _what(server)) for name, server in server_list.saved().items()]
+    rows = [(name, _what(server)) for name, server in saved_servers().items()]
     empty = "There are no MCP servers. `%autogen mcp add NAME COMMAND` or `%autogen mcp add NAME URL` adds one."
     context.show(table(("name", "server"), rows, kind="mcp") if rows else note_display(empty))
 
@@ -228,14 +326,14 @@ async def servers(context: CommandContext) -> None:
 )
 async def add_server(context: CommandContext, words: Sequence[str], file: str | None) -> None:
     if file is not None and not words:
-        new = server_list.read_file(Path(context.notebook.conversations.cwd, file))
+        new = read_servers(Path(context.notebook.conversations.cwd, file))
     elif file is None and len(words) > 1:
         name, command, *more = words
         is_address = command.startswith(("http://", "https://")) and not more
         new = {name: {"url": command} if is_address else {"command": command, "args": more}}
     else:
         raise ConfigError("%autogen mcp add takes a name and a command or URL, or --from and a file")
-    server_list.save({**server_list.saved(), **new})
+    save_servers({**saved_servers(), **new})
     is_program = any("command" in server for server in new.values())
     outside = " Its programs run on this machine, outside of any sandbox." * is_program
     added = "; ".join(f"{name} ({_what(server)})" for name, server in new.items())
@@ -244,16 +342,16 @@ async def add_server(context: CommandContext, words: Sequence[str], file: str | 
 
 @command("removes an MCP server", _SERVER, name="mcp remove")
 async def remove_server(context: CommandContext, server: str) -> None:
-    kept = server_list.saved()
+    kept = saved_servers()
     if kept.pop(server, None) is None:
         raise ConfigError(f"there is no MCP server {server!r}; known are {', '.join(kept) or 'none'}")
-    server_list.save(kept)
+    save_servers(kept)
     context.say(f"Removed: {server}.")
 
 
 @command("starts an MCP server, lists its tools and ends it", _SERVER, name="mcp test")
 async def test_server(context: CommandContext, server: str) -> None:
-    params = server_list.params([server], context.notebook.conversations.cwd)
+    params = server_params([server], context.notebook.conversations.cwd)
     from autogen_nb.agents.parts.mcp_servers import McpServer
 
     tried = McpServer(params[server], server)

@@ -4,45 +4,24 @@ from collections.abc import Collection, Sequence
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.notebook.cell_source import HELP, TASK_BELOW
-from autogen_nb.notebook.commands.cell_commands import explain, fix
-from autogen_nb.notebook.commands.chat_commands import branch, code, export, redo, resume, retry, say, show, undo
+from autogen_nb.notebook.commands import cell_commands as cells
+from autogen_nb.notebook.commands import chat_commands as chats
+from autogen_nb.notebook.commands import history_commands as lists
+from autogen_nb.notebook.commands import settings_commands as saved
 from autogen_nb.notebook.commands.command import Command, CommandContext
-from autogen_nb.notebook.commands.history_commands import (
-    attach,
-    audit,
-    chats,
-    history,
-    remove,
-    search,
-    sessions,
-    show_session,
-    usage,
-)
-from autogen_nb.notebook.commands.kernel_command import interrupt, pull, push, restart, status, stop, variables
-from autogen_nb.notebook.commands.settings_commands import (
-    add_rule,
-    add_server,
-    clear_rules,
-    forget_model,
-    model,
-    models,
-    remove_rule,
-    remove_server,
-    rules,
-    servers,
-    set_model,
-    test_server,
-)
 from autogen_nb.views.in_words import did_you_mean
 
 COMMANDS = {
     each.name: each
     for each in (
-        *(pull, push, status, variables, restart, interrupt, stop),
-        *(fix, explain, show, say, code, undo, redo, retry, branch, resume, attach, export),
-        *(chats, history, usage, audit, sessions, show_session, search, remove),
-        *(servers, add_server, remove_server, test_server),
-        *(rules, add_rule, remove_rule, clear_rules, model, set_model, forget_model, models),
+        *(chats.pull, chats.push, chats.status, chats.variables, chats.restart, chats.interrupt, chats.stop),
+        *(cells.fix, cells.explain, chats.show, chats.say, chats.code, chats.undo, chats.redo, chats.retry),
+        *(chats.branch, chats.resume, lists.attach, chats.export),
+        *(lists.chats, lists.history, lists.usage, lists.audit),
+        *(lists.sessions, lists.show_session, lists.search, lists.remove),
+        *(saved.servers, saved.add_server, saved.remove_server, saved.test_server),
+        *(saved.rules, saved.add_rule, saved.remove_rule, saved.clear_rules),
+        *(saved.model, saved.set_model, saved.forget_model, saved.models),
     )
 }
 _DEFAULTS = {"kernel": "status", "mcp": "list", "rules": "list", "sessions": "list"}
