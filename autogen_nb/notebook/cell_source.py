@@ -103,18 +103,15 @@ def _split(line: str) -> tuple[list[str], str]:
             return option_words, line[token.start() :].strip()
         name, has_value, value_text = word.partition("=")
         if name not in _TAKES_VALUE:
-            raise ConfigError(_unknown(name))
+            near = difflib.get_close_matches(name, [flag for flag in _TAKES_VALUE if flag.startswith("--")], n=1)
+            hint = f"did you mean {near[0]}?" if near else "%%autogen? lists the options."
+            dash = "(Write -- before a task that begins with a dash.)"
+            raise ConfigError(f"%%autogen: there is no option {name}; {hint} {dash}")
         option_words.append(f"{name}={_unquoted(value_text)}" if has_value else word)
         if _TAKES_VALUE[name] and not has_value:
             value = next(tokens, None)
             option_words += [] if value is None else [value[0]]
     return option_words, ""
-
-
-def _unknown(name: str) -> str:
-    near = difflib.get_close_matches(name, [flag for flag in _TAKES_VALUE if flag.startswith("--")], n=1)
-    hint = f"did you mean {near[0]}?" if near else "%%autogen? lists the options."
-    return f"%%autogen: there is no option {name}; {hint} (Write -- before a task that begins with a dash.)"
 
 
 def _unquoted(token: str) -> str:
@@ -161,7 +158,9 @@ class Transformer:
             # `%load_ext` must stay quick.
             from autogen_nb.core.text.code_blocks import parse_python
 
-            if parse_python("".join(lines[1:])) is None and _may_be_task(lines[0]):
+            words = " ".join(_magic_words(lines[0])).split()
+            # Commands begin with a small letter.
+            if parse_python("".join(lines[1:])) is None and not (words and words[0][0].islower()):
                 raise SyntaxError(TASK_BELOW)
         if not lines or not lines[0].startswith(_CALLS):
             return lines
@@ -190,12 +189,6 @@ class Transformer:
 def _without_help(lines: list[str]) -> list[str]:
     question = _QUESTION.fullmatch(lines[0]) if lines else None
     return lines if question is None else [f"{_LINE_CALL}{question[1]!r})\n", *lines[1:]]
-
-
-def _may_be_task(call: str) -> bool:
-    """Returns whether a line has no command; commands begin with a small letter."""
-    words = " ".join(_magic_words(call)).split()
-    return not words or not words[0][0].islower()
 
 
 def _magic_words(call: str) -> list[str]:

@@ -226,7 +226,12 @@ async def _run(stage: CellStage, options: Settings, prepared: "PreparedCall") ->
                     stage.view.note(f"{shown.done} of {shown.total}: {item[0]['status']}")
         frame: pd.DataFrame = item
     except BaseException:
-        await _end(stage, call, ended)
+        call.cancel()
+        # The cell can run again when the workers have ended.
+        if stage.waits == "sync":
+            ended.wait(_END_SECONDS)
+        else:
+            await asyncio.to_thread(ended.wait, _END_SECONDS)
         if shown.rows:
             shown.show()
             namespace[name] = pd.DataFrame(shown.rows)
@@ -338,12 +343,3 @@ def _work(
             raise
 
     return work
-
-
-async def _end(stage: CellStage, call: EngineCall[Any], ended: threading.Event) -> None:
-    """Stops the workers, and waits at most `_END_SECONDS` for their end, so that the cell can run again."""
-    call.cancel()
-    if stage.waits == "sync":
-        ended.wait(_END_SECONDS)
-    else:
-        await asyncio.to_thread(ended.wait, _END_SECONDS)

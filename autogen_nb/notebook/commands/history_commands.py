@@ -41,7 +41,7 @@ from autogen_nb.events import (
     SummaryGiven,
     completion_of,
 )
-from autogen_nb.messages import CodeBlock, FunctionCall
+from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, argument, command
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
@@ -256,7 +256,9 @@ def decisions(log: Iterable[Recorded]) -> list[Decision]:  # noqa: C901  # one c
                 for row, result in zip(running[-1], _results(event, len(running.pop())), strict=True):
                     row.result = result
             case FunctionsAsked(agent=agent, calls=calls):
-                called.append([_call_row(agent, call) for call in calls])
+                by_policy = ("nobody was asked", "the policy")
+                whats = [(f"the model calls {visible(call.name)}", f"with {visible(call.arguments)}") for call in calls]
+                called.append([Decision(agent, *what, *by_policy) for what in whats])
             case FunctionsReturned() if called:
                 for index, row in enumerate(called.pop()):
                     row.result = "failed" if event.has_failed(index) else "returned"
@@ -296,11 +298,6 @@ def _code_row(rows: list[Decision], event: CodeAsked, block: CodeBlock) -> Decis
         rows.append(row)
     row.result = ""
     return row
-
-
-def _call_row(agent: str, call: FunctionCall) -> Decision:
-    arguments = f"with {visible(call.arguments)}"
-    return Decision(agent, f"the model calls {visible(call.name)}", arguments, "nobody was asked", "the policy")
 
 
 def _approval(event: ApprovalGiven, *, edited: bool) -> str:

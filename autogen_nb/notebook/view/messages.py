@@ -69,12 +69,6 @@ def _inset(reasoning: str) -> str:
     return f'<div style="{styles.THOUGHT}">{markdown(reasoning)}</div>'
 
 
-def render_effects(judged: Sequence[in_words.EffectDecision], clock: str) -> tuple[str, str]:
-    """Renders consecutive decisions about effects as one line, in HTML and in text."""
-    line = in_words.effects_text(judged, clock)
-    return chat_html.line(line, tone="good" if all(answer.allowed for answer, _ in judged) else "muted"), line
-
-
 def render_decision(answer: PersonGiven, question: PersonAsked | None, clock: str) -> tuple[str, str] | None:
     """Renders the decision and edited code, as HTML and as text; None if a later line shows the decision."""
     line = in_words.decision_text(answer, question, clock)

@@ -46,16 +46,16 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock, Completion
 from autogen_nb.notebook.rendering import chat_html, styles
-from autogen_nb.notebook.rendering.chat_html import Content
+from autogen_nb.notebook.rendering.chat_html import Content, note_display
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
+from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.view.messages import (
     CodeMessage,
     FunctionCallsOutput,
     ReplyDraft,
     folded_reasoning,
     render_decision,
-    render_effects,
 )
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import CellLibraries, FootedView, Publish, Slot, publish_here
@@ -161,7 +161,9 @@ class NotebookView(FootedView):
             case Called(function="generate_reply" | "reply function"):
                 self._tidy()
             case SpeakerAsked():
-                self._note_speaker_question(event)
+                self._choice = event
+                if event.method == "auto":
+                    self.set_status(f"{event.agent} is choosing who speaks next")
             case SpeakerGiven():
                 self._show_speaker(event)
             case SummaryAsked():
@@ -315,11 +317,6 @@ class NotebookView(FootedView):
             self._calls.show_results(in_words.marked_results(returned))
         self._calls, self._returned_text = None, "\n\n".join(returned.contents)
 
-    def _note_speaker_question(self, question: SpeakerAsked) -> None:
-        self._choice = question
-        if question.method == "auto":
-            self.set_status(f"{question.agent} is choosing who speaks next")
-
     def _show_speaker(self, answer: SpeakerGiven) -> None:
         question, self._choice, self._status = self._choice, None, ""
         # The speaker's message shows the choice, so a line is only needed for failed attempts.
@@ -358,7 +355,8 @@ class NotebookView(FootedView):
     def _show_judged(self, answer: EffectJudged, question: EffectAsked | None, clock: str) -> None:
         slot, judged = self._decision_output or (self.next_slot(), [])
         judged.append((answer, question))
-        slot.show(*chat_html.bundle(*render_effects(judged, clock), kind="decision"))
+        tone: Tone = "good" if all(each.allowed for each, _ in judged) else "muted"
+        slot.show(*note_display(in_words.effects_text(judged, clock), tone=tone, kind="decision"))
         self._decision_output = slot, judged
 
     def _new_run(self) -> RunOutputs:

@@ -123,7 +123,10 @@ class Slots:
             contents = list(work.values())
             for slot in work:
                 slot.clear()
-            next(iter(work)).show(*_folded_work(contents, summary(contents)))
+            data, metadata = _joined(contents)
+            head = escape_text(summary(contents))
+            html = opened_by(head, data["text/html"], style=styles.SUMMARY, kind="work")
+            next(iter(work)).show({**data, "text/html": html}, metadata)
 
     def tidy(self) -> bool:
         """Merges outputs if there are too many; if it returns True, callers must not use the slots that they hold."""
@@ -145,12 +148,6 @@ def merged(contents: Sequence[Content], *, few: int) -> list[Content]:
     """Merges adjacent text and HTML outputs, and images as well if more than `few` outputs would remain."""
     groups = list(_groups(contents, _TEXT))
     return groups if len(groups) <= few else list(_groups(groups, _TEXT.union(MAGIC)))
-
-
-def _folded_work(contents: Sequence[Content], summary: str) -> Content:
-    data, metadata = _joined(contents)
-    html = opened_by(escape_text(summary), data["text/html"], style=styles.SUMMARY, kind="work")
-    return {**data, "text/html": html}, metadata
 
 
 def _joined(contents: Sequence[Content]) -> Content:
