@@ -26,7 +26,6 @@ from autogen_nb.effects import Effect
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.human.rule_based_approver import RulesFile
-from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.limits.block_limits import machine_memory
 from autogen_nb.kernels.places.writable import Writable, split_path
 from autogen_nb.trusted.held_folder import HeldFolder, safe_name

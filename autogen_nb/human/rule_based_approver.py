@@ -39,7 +39,6 @@ from autogen_nb.events import (
     HumanInputAsked,
     HumanInputGiven,
 )
-from autogen_nb.human.rule_based_approver import RulesFile
 from autogen_nb.run import then
 from autogen_nb.trusted import owned_files, policy_file
 
