@@ -32,7 +32,7 @@ from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.outcome import BlockOutcome, missing_variable_hint, read_only_hint, shorter_name_hint
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.file_transfer import save_source, shell_source
-from autogen_nb.kernels.places.overlay import Overlay
+from autogen_nb.kernels.places.local import Overlay
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.places.provisioner import Provisioner
 from autogen_nb.kernels.places.writable import Writable, split_path

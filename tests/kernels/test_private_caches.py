@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.kernels.places.local import LocalProvisioner
-from autogen_nb.kernels.places.overlay import Overlay
+from autogen_nb.kernels.places.local import LocalProvisioner, Overlay
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
 from tests.kernels.guarded import GuardedKernel, guarded_kernel

@@ -2,23 +2,32 @@
 
 import logging
 import os
+import shutil
 import socket
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from autogen_nb.kernels.guard.confine import why_impossible
+from autogen_nb.kernels.inside import overlay_env
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.provisioner import CheckpointedKernel, KernelHandle, LaunchSpec, Provisioner
+from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.lifeline import Job, Lifeline, LocalJob, has_ended
 
 KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 
-# The path of a Unix socket has at most 104 bytes on macOS. The names below this folder need the rest.
+# The path of a Unix socket has at most 104 bytes on macOS. The names below these folders need the rest; libraries
+# create sockets in the overlay, with long names.
 _LONGEST_FOLDER = 60
+_LONGEST_OVERLAY = 34
+
+why_no_guard = cache(why_impossible)
 
 
 class LocalKernel(CheckpointedKernel):
@@ -62,7 +71,7 @@ class LocalProvisioner(Provisioner):
 
     @property
     def why_no_guard(self) -> str:
-        return why_impossible()
+        return why_no_guard()
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager, environ = manager_for(launch_spec), kernel_environ(launch_spec)
@@ -88,7 +97,7 @@ def guard_config(
     launch_spec: LaunchSpec, environ: Mapping[str, str], *, has_root: bool = False
 ) -> dict[str, Any] | None:
     """The settings of the guard; None without it. A sandbox `has_root`, a root of its own."""
-    if not launch_spec.guard or why_impossible():
+    if not launch_spec.guard or why_no_guard():
         return None
     from autogen_nb.kernels.guard_client import config
 
@@ -169,3 +178,49 @@ def kernel_environ(launch_spec: LaunchSpec) -> dict[str, str]:
         # Prevents debugpy's warning about frozen modules.
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }
+
+
+class Overlay:
+    """A virtual environment in which the agent's code on this machine installs packages."""
+
+    def __init__(self) -> None:
+        parent = folder_for_sockets(_LONGEST_OVERLAY) or tempfile.gettempdir()
+        self.folder = Path(parent, f"{private_folders.PREFIX}{uuid4().hex[:12]}")
+
+    @classmethod
+    def of(cls, provisioner: Provisioner) -> "Overlay | None":
+        """A new overlay that code in the place can change; None for a container or a server."""
+        if not isinstance(provisioner, LocalProvisioner):
+            return None
+        overlay = cls()
+        provisioner.allow_writing(overlay.folder)
+        return overlay
+
+    def extend_environ(self, environ: Mapping[str, str]) -> dict[str, str]:
+        return {**environ, **overlay_env.variables(str(self.folder), environ.get("PYTHONPATH", ""))}
+
+    def make(self) -> None:
+        if not private_folders.hold(self.folder):
+            return
+        overlay_env.make(str(self.folder))
+        _copy_fonts(Path(overlay_env.variables(str(self.folder))["MPLCONFIGDIR"]))
+
+    def remove(self) -> None:
+        private_folders.remove(self.folder)
+
+
+def _copy_fonts(target: Path) -> None:
+    home, caches, settings = Path.home(), os.environ.get("XDG_CACHE_HOME"), os.environ.get("XDG_CONFIG_HOME")
+    folders = [Path(caches or home / ".cache", "matplotlib"), Path(settings or home / ".config", "matplotlib")]
+    if config_folder := os.environ.get("MPLCONFIGDIR"):
+        folders = [Path(config_folder)]
+    elif sys.platform != "linux":
+        folders = [home / ".matplotlib"]
+    for folder in folders:
+        for pattern in ("fontlist-*.json", "matplotlibrc", "stylelib/*.mplstyle"):
+            for source in folder.glob(pattern):
+                copy = target / source.relative_to(folder)
+                # The copies are optional: they make the first plot faster, and keep the person's styles.
+                with suppress(OSError):
+                    copy.parent.mkdir(mode=0o700, exist_ok=True)
+                    shutil.copyfile(source, copy)
