@@ -137,12 +137,12 @@ from .executors.code_executor import CodeExecutor as CodeExecutor
 from .executors.code_executor import CodeResult as CodeResult
 from .executors.code_executor import CommandLineCodeResult as CommandLineCodeResult
 from .executors.code_executor import IPythonCodeResult as IPythonCodeResult
+from .executors.command_line_code_executor import Alias as Alias
 from .executors.command_line_code_executor import DockerCommandLineCodeExecutor as DockerCommandLineCodeExecutor
+from .executors.command_line_code_executor import FunctionWithRequirements as FunctionWithRequirements
+from .executors.command_line_code_executor import ImportFromModule as ImportFromModule
 from .executors.command_line_code_executor import LocalCommandLineCodeExecutor as LocalCommandLineCodeExecutor
-from .executors.functions_module import Alias as Alias
-from .executors.functions_module import FunctionWithRequirements as FunctionWithRequirements
-from .executors.functions_module import ImportFromModule as ImportFromModule
-from .executors.functions_module import with_requirements as with_requirements
+from .executors.command_line_code_executor import with_requirements as with_requirements
 from .executors.jupyter_code_executor import DockerJupyterCodeExecutor as DockerJupyterCodeExecutor
 from .executors.jupyter_code_executor import DockerJupyterServer as DockerJupyterServer
 from .executors.jupyter_code_executor import EmbeddedIPythonCodeExecutor as EmbeddedIPythonCodeExecutor
