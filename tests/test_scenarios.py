@@ -4,8 +4,7 @@ from typing import Any
 import pytest
 
 import autogen_nb
-from tests.parity.playing import played
-from tests.parity.record import RECORD
+from tests.parity.playing import RECORD, played
 from tests.parity.scenarios import SCENARIOS
 
 KNOWN: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))

@@ -179,13 +179,6 @@ def test_an_async_run_yields_the_events_of_its_chat_then_its_fields() -> None:
     assert (summary, last) == ("Hi.", "two")
 
 
-def test_other_names_say_what_to_use() -> None:
-    from autogen_nb.agentchat.group.guardrails import RegexGuardrail  # type: ignore[import-not-found]
-
-    with pytest.raises(ConfigError, match="hand over by an OnContextCondition"):
-        RegexGuardrail()
-
-
 @pytest.mark.parametrize("kind", [ConversableAgent, autogen_nb.AssistantAgent, autogen_nb.UserProxyAgent])
 def test_agents_of_all_kinds_take_handoffs_and_variables(kind: Any) -> None:
     handoffs, variables = autogen_nb.Handoffs(), ContextVariables({"tries": 1})

@@ -124,14 +124,13 @@ def test_changed_tools_are_listed_anew() -> None:
     held(run)
 
 
-def test_an_invalid_schema_is_refused() -> None:
-    with pytest.raises(ExecutionError, match="offers a tool with an invalid name or schema: 'broken'"):
-        asyncio.run(mcp_server_tools(server("--bad-schema")))
-
-
-def test_an_endless_list_of_tools_is_refused() -> None:
-    with pytest.raises(ExecutionError, match="offers more than 100 tools"):
-        asyncio.run(mcp_server_tools(server("--endless")))
+@pytest.mark.parametrize(
+    ("flag", "told"),
+    [("--bad-schema", "a tool with an invalid name or schema: 'broken'"), ("--endless", "more than 100 tools")],
+)
+def test_tools_that_cannot_be_offered_are_refused(flag: str, told: str) -> None:
+    with pytest.raises(ExecutionError, match=f"offers {told}"):
+        asyncio.run(mcp_server_tools(server(flag)))
 
 
 def test_simultaneous_calls_start_a_server_once() -> None:

@@ -16,16 +16,9 @@ def text(content: Any) -> autogen_nb.MemoryContent:
     return autogen_nb.MemoryContent(content=content, mime_type=autogen_nb.MemoryMimeType.TEXT)
 
 
-class Search(autogen_nb.ListMemory):
-    """Finds the items with the last word of the conversation; looks, but adds nothing else."""
-
+class Silent(autogen_nb.ListMemory):
     async def update_context(self, model_context: Any) -> Any:
-        word = str((await model_context.get_messages())[-1].content).split()[-1]
-        found = [item for item in self.content if word in str(item.content)]
-        for item in found:
-            await model_context.add_message(autogen_nb.UserMessage(content=str(item.content), source="memory"))
-        results = autogen_nb.MemoryQueryResult(results=found)
-        return autogen_nb.UpdateContextResult(memories=results) if self.content else None
+        return None
 
 
 def test_memories_stand_after_the_messages_and_stay_in_the_conversation() -> None:
@@ -40,15 +33,6 @@ def test_memories_stand_after_the_messages_and_stay_in_the_conversation() -> Non
     assert result.messages[1].content == [text("No meat.")]
     assert [role for role, _ in told(agent)] == ["system", "user", "system", "assistant", "user"]
     assert "1. No meat." in told(agent)[2][1]
-
-
-def test_a_memory_of_ones_own_finds_by_the_conversation() -> None:
-    agent = remembering(Search(memory_contents=[text("fish: none"), text("rice: a lot")]))
-
-    done(agent, "How much rice")
-
-    assert [content for _, content in told(agent)][1:] == ["How much rice", "rice: a lot"]
-    assert len(agent.context) == 3
 
 
 def test_a_resumed_run_asks_no_memory_again() -> None:
@@ -73,4 +57,4 @@ def test_memories_are_a_list_and_return_what_they_found() -> None:
     with pytest.raises(ConfigError, match=r"give a list of memories"):
         assistant("cook", "Tofu.", memory=autogen_nb.ListMemory())
     with pytest.raises(CallbackError, match="return an UpdateContextResult"):
-        done(remembering(Search()))
+        done(remembering(Silent()))

@@ -7,11 +7,6 @@ from autogen_nb.errors import CallbackError, ConfigError
 from tests.agents.teams import add, assistant, by_turns, calling, done, finished, told
 
 
-class Quiet(autogen_nb.UnboundedChatCompletionContext):
-    async def get_messages(self) -> Any:
-        return [message for message in await super().get_messages() if message.type != "AssistantMessage"]
-
-
 class Broken(autogen_nb.ChatCompletionContext):
     async def get_messages(self) -> Any:
         raise ValueError("no room")
@@ -28,7 +23,6 @@ def adder(context: autogen_nb.ChatCompletionContext) -> autogen_nb.AssistantAgen
         (autogen_nb.BufferedChatCompletionContext(1), ["system"]),
         (autogen_nb.BufferedChatCompletionContext(2), ["system", "assistant", "tool"]),
         (autogen_nb.HeadAndTailChatCompletionContext(1, 1), ["system", "user", "user"]),
-        (Quiet(), ["system", "user", "tool"]),
     ],
 )
 def test_a_context_is_a_view_that_begins_with_no_results(

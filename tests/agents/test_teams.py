@@ -64,20 +64,6 @@ def test_task_messages() -> None:
     assert spoken(second) == [("a", "nicer")]
 
 
-def test_reflect_on_tool_use() -> None:
-    a = assistant("a", calling("add", '{"a": 1, "b": 2}'), "It is 3.", tools=[add], reflect_on_tool_use=True)
-    result = done(by_turns(a, max_turns=1))
-
-    assert kinds(result.messages)[1:] == ["ToolCallRequestEvent", "ToolCallExecutionEvent", "TextMessage"]
-    assert spoken(result)[-1] == ("a", "It is 3.")
-
-
-def test_text_next_to_calls_is_reasoning() -> None:
-    a = assistant("a", calling("add", '{"a": 1, "b": 2}') | {"content": "I add."}, tools=[add])
-
-    assert kinds(done(a).messages)[1] == "ThoughtEvent"
-
-
 def test_replies_of_ones_own_are_refused() -> None:
     agent = ConversableAgent("agent")
     agent.register_reply([ConversableAgent], lambda *_: (True, "hi"))

@@ -30,6 +30,7 @@ def test_its_modules_load_no_large_library() -> None:
         ("io.websockets", "IOWebsockets", "a subclass of IOStream"),
         ("cache.in_memory_cache", "InMemoryCache", "Cache.disk"),
         ("oai.cerebras", "CerebrasClient", "base_url"),
+        ("agentchat.group.guardrails", "RegexGuardrail", "hand over by an OnContextCondition"),
         ("retrieve_utils", "query_vector_db", "a function tool that searches"),
     ],
 )

@@ -1,10 +1,19 @@
-"""Plays the scenarios with one module, and keeps what its models were asked."""
+"""Plays the scenarios with one module, and keeps what its models were asked; or records what AutoGen 0.2 makes of them.
 
+To record, in an environment of its own with ``autogen-agentchat==0.2.40`` and ``markdown-it-py``, from the project's
+folder::
+
+    python -m tests.parity.playing
+"""
+
+import json
+from pathlib import Path
 from typing import Any
 
 from autogen_nb.testing.fake_openai import FakeOpenAI, Received
 from tests.parity.scenarios import INTRODUCED, SCENARIOS, Record, Stage
 
+RECORD = Path(__file__).with_name("autogen_0_2_40.json")
 _COMPARED = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call")
 
 
@@ -54,3 +63,26 @@ def _kept(message: dict[str, Any]) -> dict[str, Any]:
     if message.get("role") == "tool" or str(content).startswith("Error: ") or INTRODUCED in str(content):
         message = {**message, "content": "..."}
     return {key: message[key] for key in _COMPARED if message.get(key) is not None}
+
+
+def main() -> None:
+    import autogen  # type: ignore[import-not-found]  # it is not installed where this project is
+
+    record = json.loads(json.dumps({name: played(autogen, name) for name in SCENARIOS}, default=str))
+    RECORD.write_text(readable(record) + "\n", encoding="utf-8")
+
+
+def readable(value: Any, indent: str = "") -> str:
+    """Returns JSON with at most one message on each line."""
+    line = json.dumps(value, sort_keys=True)
+    if not isinstance(value, dict | list) or "content" in value or (len(line) < 110 and line.count('"content"') < 2):
+        return line
+    inner = indent + " "
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(inner + readable(item, inner) for item in value) + f"\n{indent}]"
+    rows = (f"{inner}{json.dumps(key)}: {readable(item, inner)}" for key, item in sorted(value.items()))
+    return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
+
+
+if __name__ == "__main__":
+    main()

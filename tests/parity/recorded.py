@@ -140,7 +140,7 @@ def _marked(value: Any, own: list[str], marks: list[str]) -> Any:
 def _main(path: Path, flags: list[str]) -> None:
     if path.is_dir():
         record = {name: played(path / f"{name}.py", "--original") for name in programs(path)}
-        from tests.parity.record import readable
+        from tests.parity.playing import readable
 
         (path / "record.json").write_text(readable(record) + "\n", encoding="utf-8")
         return
