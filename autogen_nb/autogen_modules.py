@@ -24,7 +24,7 @@ _CONFIG_LISTS = (
 )
 
 _CODING, _FACTORY = ":CodeBlock,CodeExecutor,CodeResult", "executors.execute_code:CodeExecutorFactory"
-_EXTRACTORS = "core.text.fenced_code:CodeExtractor"
+_EXTRACTORS = "core.text.code_blocks:CodeExtractor"
 
 _GROUP_CHATS = ":a_initiate_group_chat,a_run_group_chat,initiate_group_chat,run_group_chat"
 _GROUP = (
@@ -71,7 +71,7 @@ _EXPORTS = {
     "cache.cache": ":Cache",
     "code_executor": ":Alias,CodeBlock,CodeExecutor,CodeResult,FunctionWithRequirements,ImportFromModule,"
     "with_requirements",
-    "code_utils": "core.text.fenced_code:CODE_BLOCK_PATTERN,UNKNOWN,content_str,extract_code,infer_lang "
+    "code_utils": "core.text.code_blocks:CODE_BLOCK_PATTERN,UNKNOWN,content_str,extract_code,infer_lang "
     "executors.execute_code:DEFAULT_TIMEOUT,create_virtual_env,execute_code",
     "coding": (
         f"{_CODING},CommandLineCodeResult,DockerCommandLineCodeExecutor,IPythonCodeResult,JupyterCodeExecutor,"
@@ -84,7 +84,7 @@ _EXPORTS = {
     "coding.jupyter": ":DockerJupyterServer,EmbeddedIPythonCodeExecutor,JupyterCodeExecutor,JupyterConnectionInfo,"
     "LocalJupyterServer",
     "coding.local_commandline_code_executor": ":LocalCommandLineCodeExecutor",
-    "coding.markdown_code_extractor": "core.text.fenced_code:MarkdownCodeExtractor",
+    "coding.markdown_code_extractor": "core.text.code_blocks:MarkdownCodeExtractor",
     "exception_utils": (
         "errors:AgentNameConflict,InvalidCarryOverType,NoEligibleSpeaker,SenderRequired,UndefinedNextAgent,"
         "AgentNameConflictError=AgentNameConflict,InvalidCarryOverTypeError=InvalidCarryOverType,"
@@ -109,7 +109,7 @@ _EXPORTS = {
     "runtime_logging": "run.runtime_log:get_connection,log_chat_completion,log_event,log_function_use,log_new_agent,"
     "log_new_client,log_new_wrapper,logging_enabled,start,stop",
     "token_count_utils": "models.requests:count_token,get_max_token_limit,percentile_used,token_left",
-    "types": "core.text.fenced_code:MessageContentType,UserMessageImageContentPart,UserMessageTextContentPart",
+    "types": "core.text.code_blocks:MessageContentType,UserMessageImageContentPart,UserMessageTextContentPart",
 }
 """Maps each module to its names: "source:name,name=source_name", with spaces between sources; by default, the source is
 this package. A leading dot of a module stands for `_CONTRIB`."""

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from traitlets import Bool, CFloat, CInt, Enum, List, TraitError, TraitType, Unicode
 from traitlets.config import Configurable
 
-from autogen_nb.core.chats.human_input import Mode
+from autogen_nb.core.chats.termination_checks import Mode
 from autogen_nb.core.policy.organisation_policy import SANDBOXES
 from autogen_nb.effects import CONFIRMS
 from autogen_nb.errors import ConfigError, SessionError

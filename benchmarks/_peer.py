@@ -24,7 +24,7 @@ Run = Callable[[str], Awaitable[str]]
 
 async def ours() -> tuple[Run, Callable[[], Awaitable[Any]]]:
     executors = import_module("autogen_nb.executors.block_executor")
-    report, messages = import_module("autogen_nb.core.text.execution_report"), import_module("autogen_nb.messages")
+    report, messages = import_module("autogen_nb.core.text.outputs"), import_module("autogen_nb.messages")
     executor = executors.BlockExecutor(timeout=TIMEOUT)
     await executor.start()
 

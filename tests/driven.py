@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
-from autogen_nb.core.chats.two_agent_chat import Flow
+from autogen_nb.core.chats.chat_flow import Flow
 from autogen_nb.events import (
     Answer,
     CodeAsked,

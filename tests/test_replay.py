@@ -16,9 +16,8 @@ from autogen_nb.agents.teams.termination_conditions import (
     TextMentionTermination,
     TimeoutTermination,
 )
+from autogen_nb.core.chats.chat_flow import METHODS, Flow, Opening, RunGroup, Selection, two_agent_chat
 from autogen_nb.core.chats.code_step import RunCode
-from autogen_nb.core.chats.group_flow import RunGroup
-from autogen_nb.core.chats.human_input import MODES
 from autogen_nb.core.chats.reply_steps import (
     AgentSpec,
     AskFunction,
@@ -27,10 +26,19 @@ from autogen_nb.core.chats.reply_steps import (
     generate_function_call_reply,
     generate_oai_reply,
 )
-from autogen_nb.core.chats.speaker_selection import METHODS, Selection
-from autogen_nb.core.chats.team_flow import OneByOne, TeamRun, team_chat
-from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, TeamState, Think, WriteAndRun, ask_member
-from autogen_nb.core.chats.two_agent_chat import Flow, Opening, two_agent_chat
+from autogen_nb.core.chats.team_flow import (
+    AskPerson,
+    OneByOne,
+    Respond,
+    RunLast,
+    TeamRun,
+    TeamState,
+    Think,
+    WriteAndRun,
+    ask_member,
+    team_chat,
+)
+from autogen_nb.core.chats.termination_checks import MODES
 from autogen_nb.effects import CONFIRMS, EffectJudged
 from autogen_nb.errors import SessionError
 from autogen_nb.event_json import from_json, to_json

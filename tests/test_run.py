@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from autogen_nb import run
+from autogen_nb.core.chats.chat_flow import Flow, two_agent_chat
 from autogen_nb.core.chats.reply_steps import AgentSpec, generate_function_call_reply, generate_oai_reply
-from autogen_nb.core.chats.two_agent_chat import Flow, two_agent_chat
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (

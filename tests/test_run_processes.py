@@ -24,7 +24,7 @@ def inside(log):
 """
 INTERRUPTED = """
 import asyncio, os, signal, threading, time
-from autogen_nb.core.chats.two_agent_chat import two_agent_chat
+from autogen_nb.core.chats.chat_flow import two_agent_chat
 from autogen_nb.core.chats.reply_steps import AgentSpec, generate_oai_reply
 from autogen_nb.events import ModelDelta, ModelReplied
 from autogen_nb.messages import Completion, Message

@@ -12,7 +12,7 @@ import autogen_nb
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, ChatResult, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.core.people import Human
+from autogen_nb.core.ports import Human
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError, ModelRefused, ModelUnavailable, NobodyThere
 from autogen_nb.events import Called, HumanInputAsked, ModelAsked, Recorded

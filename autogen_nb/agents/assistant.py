@@ -10,7 +10,7 @@ from autogen_nb.agents.parts.agent_config import read_client, read_count
 from autogen_nb.agents.parts.handoffs import ContextVariables, Handoffs
 from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT, fill_template
 from autogen_nb.agents.teams.function_tool import Handoff, read_handoffs, read_tools
-from autogen_nb.core.chats.team_replies import Respond, Think
+from autogen_nb.core.chats.team_flow import Respond, Think
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Kind
 from autogen_nb.messages import FunctionCall

@@ -8,7 +8,7 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT
-from autogen_nb.core.chats.team_replies import Respond, RunLast, WriteAndRun
+from autogen_nb.core.chats.team_flow import Respond, RunLast, WriteAndRun
 from autogen_nb.effects import Confirm
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven

@@ -43,11 +43,10 @@ from autogen_nb.agents.parts.reply_functions import (
 from autogen_nb.agents.parts.tool_use import ToolUser
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.agents.teams.solo_agent import SoloAgent
-from autogen_nb.core.chats.human_input import MODES
+from autogen_nb.core.chats.chat_flow import Flow, sent_message
 from autogen_nb.core.chats.reply_steps import ConversationState, run_reply_steps
-from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
-from autogen_nb.core.chats.termination_checks import Condition, is_end_word
-from autogen_nb.core.chats.two_agent_chat import Flow, sent_message
+from autogen_nb.core.chats.team_flow import AskPerson, Respond, RunLast, Think
+from autogen_nb.core.chats.termination_checks import MODES, Condition, is_end_word
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.config_list import LLMConfig, current_llm_config

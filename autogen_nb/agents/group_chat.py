@@ -17,9 +17,8 @@ from autogen_nb.agents.parts import prompts
 from autogen_nb.agents.parts.agent import both_forms, call_user_code
 from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.agents.parts.reply_functions import MessageHooks
+from autogen_nb.core.chats.chat_flow import METHODS, Flow, Method, Selection
 from autogen_nb.core.chats.reply_steps import ConversationState, Stop
-from autogen_nb.core.chats.speaker_selection import METHODS, Method, Selection
-from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import AgentNameConflict, CallbackError, ConfigError, NoEligibleSpeaker, UndefinedNextAgent
 from autogen_nb.events import HumanInputAsked, Question, SpeakerAsked, SpeakerGiven

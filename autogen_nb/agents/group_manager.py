@@ -11,7 +11,7 @@ from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.agents.parts.reply_functions import BuiltinStep, step_forms
-from autogen_nb.core.chats.group_flow import RunGroup, with_author
+from autogen_nb.core.chats.chat_flow import RunGroup, with_author
 from autogen_nb.core.chats.reply_steps import Step
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.engine import engine

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.core.text.fenced_code import content_str, extract_code
+from autogen_nb.core.text.code_blocks import content_str, extract_code
 
 _SIMPLIFIED: tuple[tuple[str, str], ...] = (
     (r"\n|\\!|\\left|\\right|\^\{\\circ\}|\^\\circ|\\\$|\\?%", ""),

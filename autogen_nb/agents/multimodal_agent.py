@@ -12,8 +12,8 @@ from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.reply_functions import ALL
-from autogen_nb.core.text.fenced_code import content_str
-from autogen_nb.core.text.output_images import MAGIC
+from autogen_nb.core.text.code_blocks import content_str
+from autogen_nb.core.text.outputs import MAGIC
 from autogen_nb.errors import ConfigError
 from autogen_nb.run.io_stream import IOStream
 

@@ -7,9 +7,8 @@ from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.handoffs import ContextVariables, Handoffs
-from autogen_nb.core.chats.human_input import Mode
-from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
-from autogen_nb.core.chats.termination_checks import END_WORD, has_no_code, without
+from autogen_nb.core.chats.team_flow import AskPerson, Respond, RunLast, Think
+from autogen_nb.core.chats.termination_checks import END_WORD, Mode, has_no_code, without
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Recorded, Said

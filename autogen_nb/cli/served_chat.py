@@ -19,8 +19,7 @@ from autogen_nb.agents.user_proxy import code_pair
 from autogen_nb.conversations.chat_kernels import ChatFolders, remove_empty
 from autogen_nb.conversations.chat_sessions import ChatSessions
 from autogen_nb.conversations.conversations import CellRun, Conversations, Origin
-from autogen_nb.core.people import Human
-from autogen_nb.core.ports import ModelRequest
+from autogen_nb.core.ports import Human, ModelRequest
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (

@@ -1,13 +1,24 @@
-"""Protocols that the upper layers implement: `Model`, `Executor`, `Inquirer`."""
+"""Protocols that the upper layers implement: `Model`, `Executor`, `Inquirer`, and `Human`."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, EffectJudged, Permissions
 from autogen_nb.messages import CodeBlock, Completion, Reasoning
 from autogen_nb.outputs import Output
+
+if TYPE_CHECKING:
+    from autogen_nb.events import (
+        ApprovalAsked,
+        ApprovalGiven,
+        CodeInputAsked,
+        CodeInputGiven,
+        EffectAsked,
+        HumanInputAsked,
+        HumanInputGiven,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +101,17 @@ class AttendedExecutor(Executor, Protocol):
         timeout: float | None = None,  # noqa: ASYNC109  # the code is interrupted, not this coroutine
     ) -> RunEnded:
         """Runs blocks like `run`, but passes outputs to `emit`, and the questions of the code to `inquirer`."""
+
+
+class Human(Protocol):
+    def input(self, question: "HumanInputAsked") -> "HumanInputGiven | Awaitable[HumanInputGiven]": ...
+
+    def approve(self, question: "ApprovalAsked") -> "ApprovalGiven | Awaitable[ApprovalGiven]": ...
+
+
+class CodeQuestionAnswerer(Protocol):
+    """Answers the questions of running code; a `Human` may implement this protocol, too."""
+
+    def allow(self, question: "EffectAsked") -> "EffectJudged | Awaitable[EffectJudged]": ...
+
+    def typed(self, question: "CodeInputAsked") -> "CodeInputGiven | Awaitable[CodeInputGiven]": ...

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, ParamSpec, Protocol, Self, TypeVar, overload, runtime_checkable
 
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.core.text.execution_report import text_of
+from autogen_nb.core.text.outputs import text_of
 from autogen_nb.engine import engine
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor, file_name

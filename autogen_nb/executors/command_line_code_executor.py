@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.core.text.execution_report import text_of
+from autogen_nb.core.text.outputs import text_of
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.code_executor import OwnedExecutor, one_directory
 from autogen_nb.kernels.places.container import IMAGE, ContainerProvisioner, Leaves

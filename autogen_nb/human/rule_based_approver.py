@@ -25,9 +25,9 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import platformdirs
 
-from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.rules import Rule, covering_rules, parse, with_absolute_path
+from autogen_nb.core.ports import CodeQuestionAnswerer, Human
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import ConfigError, NobodyThere
 from autogen_nb.events import (

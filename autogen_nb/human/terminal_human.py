@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from autogen_nb.core.chats.human_input import EXIT
+from autogen_nb.core.chats.termination_checks import EXIT
 from autogen_nb.core.policy.rules import Rule, proposed_rules
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import EffectJudged

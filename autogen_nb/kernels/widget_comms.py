@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 from weakref import WeakSet
 
-from autogen_nb.core.text.bounded_output import LOG_LIMIT
-from autogen_nb.core.text.execution_report import shorten
+from autogen_nb.core.text.outputs import LOG_LIMIT, shorten
 from autogen_nb.kernels.channels import KernelChannels
 from autogen_nb.kernels.message_decoding import output
 from autogen_nb.outputs import Cleared, Display, Output, Stream

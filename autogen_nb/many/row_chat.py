@@ -28,8 +28,7 @@ from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
 from autogen_nb.agents.user_proxy import code_pair, last_answer
-from autogen_nb.core.people import Human
-from autogen_nb.core.ports import Model, ModelRequest, Part, Retry
+from autogen_nb.core.ports import Human, Model, ModelRequest, Part, Retry
 from autogen_nb.effects import EffectJudged
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, NobodyThere, TransferError

@@ -16,7 +16,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb.agents.parts.output_limits import Redactor
-from autogen_nb.core.text.execution_report import plain, shorten
+from autogen_nb.core.text.outputs import plain, shorten
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.kernels.transfer.sizes import shape, size_of

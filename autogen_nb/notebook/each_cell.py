@@ -17,7 +17,7 @@ from itertools import takewhile
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from autogen_nb.core.people import Human
+from autogen_nb.core.ports import Human
 from autogen_nb.effects import EffectJudged
 from autogen_nb.engine import EngineCall
 from autogen_nb.errors import NobodyThere

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Muta
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeGuard, get_args
 
-from autogen_nb.core.chats.two_agent_chat import Flow
+from autogen_nb.core.chats.chat_flow import Flow
 from autogen_nb.effects import ENDED, EffectJudged
 from autogen_nb.engine import EngineCall, engine
 from autogen_nb.errors import ConfigError, SessionError

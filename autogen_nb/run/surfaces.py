@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from autogen_nb.core.people import Human
+from autogen_nb.core.ports import Human
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Event
 from autogen_nb.outputs import Bundle

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias, assert_never
 
-from autogen_nb.core.chats.human_input import EXIT
-from autogen_nb.core.chats.speaker_selection import mentioned_names
+from autogen_nb.core.chats.chat_flow import mentioned_names
+from autogen_nb.core.chats.termination_checks import EXIT
 from autogen_nb.core.policy.rules import parse
 from autogen_nb.core.text.visible_text import visible, without_controls
 from autogen_nb.effects import ENDED, Effect, EffectJudged

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter, without
-from autogen_nb.core.text.execution_report import plain, text_of
+from autogen_nb.core.text.outputs import plain, text_of
 from autogen_nb.core.text.visible_text import visible, without_controls
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (

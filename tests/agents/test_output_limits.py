@@ -14,7 +14,7 @@ from autogen_nb.agents.parts.output_limits import (
     RichOutputs,
     ShownSize,
 )
-from autogen_nb.core.text.bounded_output import MOST
+from autogen_nb.core.text.outputs import MOST_OUTPUTS
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -145,7 +145,7 @@ FINAL = Display({"text/plain": "final"}, display_id="a")
 def test_text_beyond_the_bound_makes_no_files() -> None:
     kept = Kept()
 
-    _, note = taken(*[TEXT] * (MOST + 1), Display({"text/html": "<table>"}), VALUE, kept=kept)
+    _, note = taken(*[TEXT] * (MOST_OUTPUTS + 1), Display({"text/html": "<table>"}), VALUE, kept=kept)
 
     assert kept.files == {"output-1.html": b"<table>"}
     assert note.startswith("[2 more outputs are not shown: one run shows 200 outputs at most;")
@@ -173,9 +173,9 @@ BIG = Display({"text/html": "x" * (LARGEST - 99)})
     ],
 )
 def test_the_last_output_is_shown_beyond_the_bound(last: list[Output], beyond: list[Output], omitted: int) -> None:
-    shown, note = taken(*[Display({"text/html": "x" * 99_000})] * MOST, *last)
+    shown, note = taken(*[Display({"text/html": "x" * 99_000})] * MOST_OUTPUTS, *last)
 
-    assert [each for each in shown if isinstance(each, Display | Result)][MOST:] == beyond
+    assert [each for each in shown if isinstance(each, Display | Result)][MOST_OUTPUTS:] == beyond
     assert note.partition(" ")[0] == (f"[{omitted}" if omitted else "")
 
 

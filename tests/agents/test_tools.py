@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.participant import ask_person
 from autogen_nb.agents.parts.tool_use import register_function, result_text
-from autogen_nb.core.chats.person_question import NOBODY
+from autogen_nb.core.chats.reply_steps import NOBODY
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import HumanInputGiven
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user

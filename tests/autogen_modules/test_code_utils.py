@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.text.fenced_code import MarkdownCodeExtractor, content_str, extract_code, infer_lang
+from autogen_nb.core.text.code_blocks import MarkdownCodeExtractor, content_str, extract_code, infer_lang
 from autogen_nb.executors.execute_code import CodeExecutorFactory, execute_code
 from autogen_nb.messages import CodeBlock
 

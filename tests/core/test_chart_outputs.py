@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.text.output_images import is_preparation, static
+from autogen_nb.core.text.outputs import is_preparation, static
 
 TEXT = {"text/plain": "a chart"}
 PLOTLY: dict[str, Any] = {"application/vnd.plotly.v1+json": {"data": []}}

@@ -3,6 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
+from autogen_nb.core.chats.chat_flow import sent_message
 from autogen_nb.core.chats.code_step import UNCLOSED, RunCode
 from autogen_nb.core.chats.reply_steps import (
     AgentSpec,
@@ -12,7 +13,6 @@ from autogen_nb.core.chats.reply_steps import (
     Stop,
     check_termination_and_human_reply,
 )
-from autogen_nb.core.chats.two_agent_chat import sent_message
 from autogen_nb.effects import Confirm
 from autogen_nb.events import (
     Answer,

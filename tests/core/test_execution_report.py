@@ -6,9 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.text.bounded_output import BoundedOutputs, HeadAndTail, merge_outputs
-from autogen_nb.core.text.execution_report import plain, shorten, text_of, traceback_text
-from autogen_nb.core.text.output_images import LARGEST, pictures_of, pixels
+from autogen_nb.core.text.outputs import (
+    LARGEST_PICTURE,
+    BoundedOutputs,
+    HeadAndTail,
+    merge_outputs,
+    pictures_of,
+    pixels,
+    plain,
+    shorten,
+    text_of,
+    traceback_text,
+)
 from autogen_nb.outputs import Cleared, Display, Output, Result, Stream
 
 PICTURE = Display({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"})
@@ -202,7 +211,7 @@ def urls(parts: list[dict[str, Any]]) -> list[str]:
         "é",
         base64.b64encode(b"<svg onload='x'>").decode(),
         picture(1, "image/jpeg"),
-        "A" * (LARGEST + 1),
+        "A" * (LARGEST_PICTURE + 1),
     ],
     ids=["nothing", "number", "no base64", "no ASCII", "no picture", "another type", "too large"],
 )

@@ -3,15 +3,18 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.chats.person_question import SILENCE, CallAndAsk, ParsedQuestion, read_question
 from autogen_nb.core.chats.reply_steps import (
+    SILENCE,
     AgentSpec,
+    CallAndAsk,
     ConversationState,
     Outcome,
+    ParsedQuestion,
     Reply,
     Stop,
     ask,
     generate_function_call_reply,
+    read_question,
 )
 from autogen_nb.core.text.reasoning import split_unopened
 from autogen_nb.effects import Effect, EffectJudged

@@ -1,5 +1,5 @@
+from autogen_nb.core.chats.chat_flow import two_agent_chat
 from autogen_nb.core.chats.reply_steps import generate_function_call_reply, generate_oai_reply
-from autogen_nb.core.chats.two_agent_chat import two_agent_chat
 from autogen_nb.events import (
     Answer,
     Ended,

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from autogen_nb.core.chats.chat_flow import Selection
 from autogen_nb.core.chats.reply_steps import Stop
-from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import Answer, HumanInputAsked, HumanInputGiven, Recorded, SpeakerGiven
 from autogen_nb.messages import Message

@@ -2,18 +2,20 @@ from typing import Any
 
 import pytest
 
+from autogen_nb.core.chats.chat_flow import Selection
 from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import Stop
-from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_flow import OneByOne, TeamRun, team_chat
-from autogen_nb.core.chats.team_replies import (
+from autogen_nb.core.chats.team_flow import (
     NO_CODE,
     AskPerson,
+    OneByOne,
     Respond,
     RunLast,
     TeamReply,
+    TeamRun,
     TeamState,
     WriteAndRun,
+    team_chat,
 )
 from autogen_nb.errors import SessionError
 from autogen_nb.events import Answer as AnyAnswer

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.chats.ledger_order import ByLedger
+from autogen_nb.core.chats.chat_flow import Selection
 from autogen_nb.core.chats.reply_steps import Asking, Stop
-from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_flow import OneByOne, Order, TeamRun, team_chat
-from autogen_nb.core.chats.team_orders import ByGraph, ByHandoff, Edge
-from autogen_nb.core.chats.team_replies import TeamReply, TeamState
+from autogen_nb.core.chats.team_flow import OneByOne, Order, TeamReply, TeamRun, TeamState, team_chat
+from autogen_nb.core.chats.team_orders import ByGraph, ByHandoff, ByLedger, Edge
 from autogen_nb.errors import ConfigError, ModelError
 from autogen_nb.events import (
     Answer,

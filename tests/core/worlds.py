@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from autogen_nb.core.chats.chat_flow import Flow
 from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, Step
-from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import Answer, CodeAsked, CodeRan, Question, Recorded, Said
 from autogen_nb.outputs import Stream
 

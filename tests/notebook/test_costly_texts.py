@@ -7,7 +7,7 @@ import pytest
 
 from autogen_nb.core import analysis
 from autogen_nb.core.chats.termination_checks import without
-from autogen_nb.core.policy import effect_targets
+from autogen_nb.core.policy.rules import host_and_port
 from autogen_nb.core.text.reasoning import split_unopened
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering.markdown import clean_html, code_html
@@ -66,7 +66,7 @@ TEXTS: dict[str, Callable[[int], object]] = {
     "quotes in a shell": lambda length: analysis.effects.__wrapped__(CodeBlock("sh", "echo '\n" * (length // 7))),
     "substitutions in a shell": lambda length: analysis.effects.__wrapped__(CodeBlock("sh", "$(" * (length // 2))),
     "lines of magics": _python(lambda length: "%cd x\n" * (length // 6)),
-    "a host of colons": lambda length: effect_targets.address(":" * length + "!"),
+    "a host of colons": lambda length: host_and_port(":" * length + "!"),
 }
 """Each of them took minutes, or hours."""
 

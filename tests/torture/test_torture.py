@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.core.text.bounded_output import BoundedOutputs
+from autogen_nb.core.text.outputs import BoundedOutputs
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Display, Stream
 from tests.contract.ways import Agent

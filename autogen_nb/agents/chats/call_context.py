@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias, get_args
 
 from autogen_nb import run
 from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.core.people import Human
 from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.ports import Human
 from autogen_nb.events import ChatStarted, Ended, Event, Recorded
 from autogen_nb.messages import Message
 

@@ -11,9 +11,8 @@ from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import STATEFUL, QuestionHandler
 from autogen_nb.agents.parts.message_history import plain_message
 from autogen_nb.agents.parts.reply_functions import StepReply
-from autogen_nb.core.chats.group_flow import relayed_message
+from autogen_nb.core.chats.chat_flow import Flow, relayed_message
 from autogen_nb.core.chats.reply_steps import Asking, ConversationState, Outcome, Reply
-from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     Called,

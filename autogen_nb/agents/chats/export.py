@@ -10,10 +10,9 @@ from typing import Any
 
 from autogen_nb import run
 from autogen_nb.agents.chats.rerun import error_of, run_again
-from autogen_nb.core.people import Human
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.text.execution_report import text_of
-from autogen_nb.core.text.output_images import static
+from autogen_nb.core.ports import Human
+from autogen_nb.core.text.outputs import static, text_of
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.events import CodeAsked, CodeRan
 from autogen_nb.executors.block_executor import BlockExecutor

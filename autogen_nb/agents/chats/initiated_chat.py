@@ -24,10 +24,9 @@ from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.message_history import checked_message
 from autogen_nb.agents.parts.usage_tracker import UsageTotals
-from autogen_nb.core.chats.person_question import NO_AUTHOR
-from autogen_nb.core.chats.two_agent_chat import two_agent_chat
-from autogen_nb.core.people import Human
-from autogen_nb.core.ports import Model, ModelRequest
+from autogen_nb.core.chats.chat_flow import two_agent_chat
+from autogen_nb.core.chats.reply_steps import NO_AUTHOR
+from autogen_nb.core.ports import Human, Model, ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     Called,

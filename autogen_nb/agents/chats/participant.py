@@ -21,17 +21,20 @@ from autogen_nb.agents.parts.reply_functions import (
 )
 from autogen_nb.agents.parts.tool_use import ToolUser, register_function
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
-from autogen_nb.core.chats.human_input import EXIT, Mode
-from autogen_nb.core.chats.person_question import DESCRIPTION, NO_AUTHOR, NOBODY, SILENCE, CallAndAsk
 from autogen_nb.core.chats.reply_steps import (
+    DESCRIPTION,
+    NO_AUTHOR,
+    NOBODY,
+    SILENCE,
     AgentSpec,
+    CallAndAsk,
     Own,
     Step,
     check_termination_and_human_reply,
     generate_function_call_reply,
     generate_oai_reply,
 )
-from autogen_nb.core.chats.termination_checks import Condition, has_no_code, is_end_word
+from autogen_nb.core.chats.termination_checks import EXIT, Condition, Mode, has_no_code, is_end_word
 from autogen_nb.core.ports import Model, ModelRequest, Reading, Retry
 from autogen_nb.errors import ModelError, NobodyThere
 from autogen_nb.events import (

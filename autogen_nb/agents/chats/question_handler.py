@@ -16,8 +16,7 @@ from autogen_nb.agents.parts.agent_config import stop_unreachable_kernels
 from autogen_nb.agents.parts.message_history import plain_message
 from autogen_nb.agents.parts.output_limits import ShownSize
 from autogen_nb.agents.parts.reply_functions import ALL
-from autogen_nb.core.people import CodeQuestionAnswerer, Human
-from autogen_nb.core.ports import Model
+from autogen_nb.core.ports import CodeQuestionAnswerer, Human, Model
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import Message
 from autogen_nb.outputs import Stream

@@ -12,10 +12,9 @@ from autogen_nb import run
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.code_execution import run_blocks
 from autogen_nb.agents.parts.output_limits import ShownSize
-from autogen_nb.core.chats.two_agent_chat import Flow
-from autogen_nb.core.people import CodeQuestionAnswerer, Human
+from autogen_nb.core.chats.chat_flow import Flow
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.ports import Executor
+from autogen_nb.core.ports import CodeQuestionAnswerer, Executor, Human
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, Question, Recorded
 from autogen_nb.outputs import Failure
 

@@ -11,10 +11,8 @@ from typing import Any, cast
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.agent_config import CodeConfig, stop_unreachable_kernels
 from autogen_nb.agents.parts.output_limits import FullOutputFile, OutputFolder, Redactor, RichOutputs, ShownSize
-from autogen_nb.core.people import Human
-from autogen_nb.core.ports import AttendedExecutor, Executor, RunEnded
-from autogen_nb.core.text.bounded_output import MOST, BoundedOutputs
-from autogen_nb.core.text.execution_report import text_of
+from autogen_nb.core.ports import AttendedExecutor, Executor, Human, RunEnded
+from autogen_nb.core.text.outputs import MOST_OUTPUTS, BoundedOutputs, text_of
 from autogen_nb.effects import ENDED, Effect, EffectJudged
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError
@@ -41,7 +39,7 @@ async def run_blocks(
     redactor = Redactor({**known_secrets.secret_values(os.environ), **known_secrets.keys()})
     whole, rich = FullOutputFile(folder), RichOutputs(folder.save, shown, describe)
     # `rich.rest()` returns up to three outputs.
-    outputs = BoundedOutputs(most=MOST + 3)
+    outputs = BoundedOutputs(most=MOST_OUTPUTS + 3)
     inquirer = Questions(request.agent, emit)
 
     def show(output: Output) -> None:

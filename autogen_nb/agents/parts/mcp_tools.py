@@ -14,7 +14,7 @@ from autogen_nb.agents.parts.mcp_servers import McpServer, ServedResult, ServedT
 from autogen_nb.agents.parts.output_limits import Redactor
 from autogen_nb.agents.parts.tool_use import FAILED, AskingCall, ToolUser
 from autogen_nb.core.ports import Inquirer
-from autogen_nb.core.text.execution_report import MODEL_LIMIT, shorten
+from autogen_nb.core.text.outputs import MODEL_LIMIT, shorten
 from autogen_nb.core.text.visible_text import encodable, visible
 from autogen_nb.effects import Effect
 from autogen_nb.errors import AutogenError, ExecutionError

@@ -16,9 +16,16 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
-from autogen_nb.core.text.bounded_output import LOG_LIMIT, MOST
-from autogen_nb.core.text.execution_report import joined_text, shorten
-from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_bytes, pixels
+from autogen_nb.core.text.outputs import (
+    LOG_LIMIT,
+    MAGIC,
+    MOST_OUTPUTS,
+    MOST_PIXELS,
+    image_bytes,
+    joined_text,
+    pixels,
+    shorten,
+)
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream, size
 from autogen_nb.run.surfaces import Describer
 from autogen_nb.trusted.held_folder import HeldFolder
@@ -113,7 +120,8 @@ class RichOutputs:
         ):
             output, length = self._replace_large(output, length)
         growth = length - previous_length
-        at_most = f"one run shows {MOST} outputs at most" if self._count >= MOST and not is_update else ""
+        is_beyond = self._count >= MOST_OUTPUTS and not is_update
+        at_most = f"one run shows {MOST_OUTPUTS} outputs at most" if is_beyond else ""
         if reason := at_most or self._reason_to_omit(growth):
             self._reason = self._reason or reason
             self._held.append(output)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from autogen_nb.core.chats.speaker_selection import mentioned_names
+from autogen_nb.core.chats.chat_flow import mentioned_names
 
 HELPFUL = "You are a helpful assistant."
 

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from autogen_nb.agents.parts.agent import Agent, both_forms, call_user_code, naming_errors
 from autogen_nb.agents.parts.message_history import MessageHistory
-from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.core.chats.reply_steps import AskFunction, Step
+from autogen_nb.core.chats.termination_checks import EXIT
 from autogen_nb.errors import CallbackError, ConfigError, SenderRequired
 from autogen_nb.events import Kept
 from autogen_nb.messages import Message

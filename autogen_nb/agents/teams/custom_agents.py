@@ -21,7 +21,7 @@ from autogen_nb.agents.teams.team_messages import (
     flow_message,
     stored_messages,
 )
-from autogen_nb.core.chats.team_replies import Respond, ask_member
+from autogen_nb.core.chats.team_flow import Respond, ask_member
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Returned
 from autogen_nb.messages import Usage

@@ -15,7 +15,7 @@ from autogen_nb.agents.teams.workbenches import (
     Workbench,
     call_workbench,
 )
-from autogen_nb.core.text.execution_report import MODEL_LIMIT, shorten
+from autogen_nb.core.text.outputs import MODEL_LIMIT, shorten
 from autogen_nb.errors import ExecutionError
 from autogen_nb.models.client_types import Image
 from autogen_nb.run import result

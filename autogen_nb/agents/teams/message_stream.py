@@ -11,8 +11,8 @@ from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.teams.run_follower import RunFollower
 from autogen_nb.agents.teams.team_messages import BaseMessage, ModelClientStreamingChunkEvent, Response, TaskResult
 from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
-from autogen_nb.core.chats.team_replies import TeamState
-from autogen_nb.core.chats.two_agent_chat import Flow
+from autogen_nb.core.chats.chat_flow import Flow
+from autogen_nb.core.chats.team_flow import TeamState
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Event, Said
 from autogen_nb.messages import Message

@@ -14,9 +14,9 @@ from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
 from autogen_nb.agents.teams.team_question_handler import OrderQuestion
 from autogen_nb.agents.teams.termination_conditions import TerminationCondition
-from autogen_nb.core.chats.ledger_order import ByLedger, Stage
-from autogen_nb.core.chats.speaker_selection import Selection
+from autogen_nb.core.chats.chat_flow import Selection
 from autogen_nb.core.chats.team_flow import OneByOne, Order
+from autogen_nb.core.chats.team_orders import ByLedger, Stage
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Called, Returned, SpeakerAsked, SpeakerGiven, SummaryAsked, SummaryGiven

@@ -28,11 +28,10 @@ from autogen_nb.agents.teams.team_messages import (
 )
 from autogen_nb.agents.teams.team_question_handler import OrderQuestion, TeamQuestionHandler
 from autogen_nb.agents.teams.termination_conditions import RunConditions, TerminationCondition
-from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_flow import OneByOne, Order, TeamRun, team_chat
+from autogen_nb.core.chats.chat_flow import Selection
+from autogen_nb.core.chats.team_flow import OneByOne, Order, Respond, TeamRun, TeamState, ask_member, team_chat
 from autogen_nb.core.chats.team_orders import ByHandoff
-from autogen_nb.core.chats.team_replies import Respond, TeamState, ask_member
-from autogen_nb.core.people import Human
+from autogen_nb.core.ports import Human
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import Returned, Said

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.core.chats.team_replies import Respond
+from autogen_nb.core.chats.team_flow import Respond
 from autogen_nb.errors import SessionError
 from autogen_nb.events import Returned
 from autogen_nb.messages import Completion

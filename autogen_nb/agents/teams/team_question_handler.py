@@ -15,9 +15,8 @@ from autogen_nb.agents.teams.model_contexts import UnboundedChatCompletionContex
 from autogen_nb.agents.teams.run_follower import RunFollower
 from autogen_nb.agents.teams.termination_conditions import RunConditions
 from autogen_nb.agents.teams.workbenches import offer_tools
-from autogen_nb.core.chats.team_replies import Think
-from autogen_nb.core.people import Human
-from autogen_nb.core.ports import Model
+from autogen_nb.core.chats.team_flow import Think
+from autogen_nb.core.ports import Human, Model
 from autogen_nb.engine import engine
 from autogen_nb.events import (
     Answer,

@@ -14,8 +14,7 @@ from autogen_nb.core.analysis import effects, effects_to_confirm, permissions, r
 from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Outcome, Reply, Stop, ask
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.text.code_blocks import CodeReading
-from autogen_nb.core.text.execution_report import MODEL_LIMIT, report, shorten, text_of
-from autogen_nb.core.text.output_images import MOST, pictures_of
+from autogen_nb.core.text.outputs import MODEL_LIMIT, MOST_PICTURES, pictures_of, report, shorten, text_of
 from autogen_nb.effects import Confirm, EffectJudged, Permissions
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan
 from autogen_nb.messages import CodeBlock, Message
@@ -160,4 +159,5 @@ class _Run:
             text = report(self.exit_code, shorten("\n".join(filter(None, self.texts)), MODEL_LIMIT) + notes)
         else:
             text = f"The code was not run.{notes}"
-        return Message([{"type": "text", "text": text}, *self.picture_parts[-MOST:]] if self.picture_parts else text)
+        pictures = self.picture_parts[-MOST_PICTURES:]
+        return Message([{"type": "text", "text": text}, *pictures] if pictures else text)

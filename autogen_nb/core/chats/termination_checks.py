@@ -1,11 +1,13 @@
-"""Termination conditions that a chat evaluates itself.
+"""When a chat ends: the modes of human input, and termination conditions that a chat evaluates itself.
 
-For a user's own function, the chat yields a question instead, so that a replay does not call the function again.
+The three modes of human input are AutoGen 0.2's, as a decision table: when to ask, and what an empty answer means. For
+a user's own function, the chat yields a question instead, so that a replay does not call the function again.
 """
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.messages import Message
@@ -109,3 +111,40 @@ class WordFilter:
 
 def _is_only_word(word: str, line: str) -> bool:
     return word in line and re.fullmatch(f"{_MARKS}{re.escape(word)}{_MARKS}", line) is not None
+
+
+Mode: TypeAlias = Literal["ALWAYS", "TERMINATE", "NEVER"]
+MODES: tuple[Mode, ...] = ("ALWAYS", "TERMINATE", "NEVER")
+
+PROMPT_START = "Your words to "
+
+EXIT = "exit"
+"""The answer that ends a chat; "Exit" and " exit" do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    empty: Literal["auto", "send", "stop"]
+
+
+Move: TypeAlias = Ask | Literal["auto", "terminated", "max_auto_replies"]
+
+
+def decide(mode: Mode, *, terminated: bool, count: int, limit: int) -> Move:
+    """The next move; `terminated` is True if the last message ends the chat, and `count` counts automatic replies."""
+    is_limit_reached = count >= limit
+    match mode:
+        case "NEVER" if terminated:
+            return "terminated"
+        case "NEVER" if is_limit_reached:
+            return "max_auto_replies"
+        case "NEVER":
+            return "auto"
+        case "TERMINATE" if not (is_limit_reached or terminated):
+            return "auto"
+        case _ if terminated:
+            return Ask("stop")
+        case _ if limit == 0:
+            return Ask("send")
+        case _:
+            return Ask("auto")

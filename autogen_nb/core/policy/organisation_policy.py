@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from autogen_nb.core.policy import effect_targets
+from autogen_nb.core.policy.rules import host_and_port, same_host
 from autogen_nb.effects import CONFIRMS, Confirm
 from autogen_nb.errors import ConfigError
 
@@ -35,7 +35,7 @@ class OrganisationPolicy:
         return f"your organisation's policy: {summary}" if summary else ""
 
     def check_host(self, host: str) -> None:
-        if self.hosts is not None and not any(effect_targets.same_host(each, host) for each in self.hosts):
+        if self.hosts is not None and not any(same_host(each, host) for each in self.hosts):
             known = ", ".join(self.hosts) or "none"
             raise ConfigError(f"your organisation's policy does not allow models at {host!r}; allowed: {known}")
 
@@ -84,7 +84,7 @@ def parse(text: str) -> OrganisationPolicy:
 
 def _are_hosts(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(host, str) and "://" not in host and effect_targets.address(host.removeprefix("*."))[0] != ""
+        isinstance(host, str) and "://" not in host and host_and_port(host.removeprefix("*."))[0] != ""
         for host in value
     )
 

@@ -1,6 +1,7 @@
 """The user's saved rules: effects that need no question in any code.
 
-1. A rule names a kind of effect and optionally a path, host, command, package or variable.
+1. A rule names a kind of effect and optionally a path, host, command, package or variable, which are normalised for
+   comparison, without reading the disk.
 2. Only a rule without a target covers effects with an unknown target.
 3. A path covers everything below it, except hidden files and folders, and paths with ``..`` (they may follow a link).
 4. A program's name covers the command lines that start only this program.
@@ -8,13 +9,104 @@
 """
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from posixpath import join, normpath
 
-from autogen_nb.core.policy import effect_targets
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import HARMLESS, KINDS, Effect, EffectKind
 from autogen_nb.errors import ConfigError
+
+_WEB = frozenset({"http", "https", "ws", "wss", "ftp"})
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|[0-9a-f:.]*:[0-9a-f:.]*")
+_PORT = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+):(\d{1,5})")
+_LONGEST_HOST = 300
+_REQUIREMENT = re.compile(
+    r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[\w,. -]*\])?((===?|[<>!~]=|[<>])[\w.*+!,<>=~]+)?"
+)
+_SHELL = frozenset(";|&<>()$`\\\n\r{}*?[]!#~")
+"""Shell syntax; a command line with such a character may start several programs."""
+
+
+def absolute_path(path: str, *, folder: str = "", home: str = "") -> str | None:
+    """The absolute path, with a trailing ``/`` if `path` has one.
+
+    None if the path is relative to an unknown folder, or if ``..`` may follow a link.
+    """
+    if path == "~" or path.startswith("~/"):
+        path = home + path[1:] if home else ""
+    elif folder and path and not path.startswith("/"):
+        path = _resolve_leading_dots(folder, path)
+    if not path.startswith("/") or ".." in path.split("/"):
+        return None
+    # `normpath` keeps two slashes at the beginning.
+    whole = "/" + normpath(path).lstrip("/")
+    return f"{whole}/" if path.endswith("/") and whole != "/" else whole
+
+
+def is_below(top: str, path: str) -> bool:
+    """True if `path` is `top`, or a path inside `top` without hidden names below `top`."""
+    whole = absolute_path(path)
+    if whole is None:
+        return False
+    own, parts = ([part for part in path.split("/") if part] for path in (top, whole))
+    return parts[: len(own)] == own and not any(part.startswith(".") for part in parts[len(own) :])
+
+
+def host_and_port(text: str) -> tuple[str, str]:
+    """The host in lower case and the port; the host of a store such as S3 includes the scheme: ``s3://bucket``.
+
+    The host is "" if two programs could read different hosts in the address.
+    """
+    scheme, mark, rest = text.strip().lower().rpartition("://")
+    if "\\" in rest or not rest.isprintable() or " " in rest or "://" in scheme:
+        return "", ""
+    if mark:
+        rest = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2]
+    if len(rest) > _LONGEST_HOST:
+        return "", ""
+    match = _PORT.fullmatch(rest)
+    host, port = (match[1], match[2]) if match else (rest, "")
+    host = host.strip("[]").rstrip(".")
+    if not _HOST.fullmatch(host):
+        return "", ""
+    return (f"{scheme}://{host}", port) if mark and scheme not in _WEB else (host, port)
+
+
+def same_host(pattern: str, text: str) -> bool:
+    """True if `text` is at the host `pattern`, or at a subdomain if `pattern` begins with ``*.``."""
+    star = pattern.startswith("*.")
+    pattern_host, pattern_port = host_and_port(pattern.removeprefix("*."))
+    host, port = host_and_port(text)
+    if not host or (pattern_port and pattern_port != port):
+        return False
+    return host.endswith(f".{pattern_host}") if star else host == pattern_host
+
+
+def program_of(line: str) -> str | None:
+    if _SHELL & set(line):
+        return None
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return None
+    # A first word such as `NAME=value` sets an environment variable, and names no program.
+    return words[0] if words and "=" not in words[0] else None
+
+
+def package_of(requirement: str) -> str | None:
+    match = _REQUIREMENT.fullmatch(requirement.strip())
+    return re.sub(r"[-_.]+", "-", match[1]).lower() if match else None
+
+
+def _resolve_leading_dots(folder: str, path: str) -> str:
+    parts = path.split("/")
+    above = normpath(folder)
+    while parts and parts[0] in ("..", ".", ""):
+        above = above.rpartition("/")[0] if parts.pop(0) == ".." else above
+    return join(above or "/", *parts)
+
 
 RULE_KINDS: tuple[EffectKind, ...] = tuple(kind for kind in KINDS if kind not in HARMLESS)
 
@@ -80,13 +172,13 @@ class Rule:
             return True
         match self.kind:
             case "read_private" | "write" | "delete":
-                return effect_targets.below(self.target, effect.target)
+                return is_below(self.target, effect.target)
             case "network":
-                return effect_targets.same_host(self.target, effect.target)
+                return same_host(self.target, effect.target)
             case "process":
-                return self.target in (effect.target.strip(), effect_targets.program(effect.target))
+                return self.target in (effect.target.strip(), program_of(effect.target))
             case "install":
-                return effect_targets.package(effect.target) == self.target
+                return package_of(effect.target) == self.target
             case "mcp":
                 return f"{effect.target} ".startswith(f"{self.target} ")
             case _:
@@ -121,7 +213,7 @@ def parse(text: str, *, folder: str = "", home: str = "") -> Rule:
 def with_absolute_path(effect: Effect, *, folder: str, home: str) -> Effect:
     if effect.kind not in PATHS:
         return effect
-    return replace(effect, target=effect_targets.absolute(effect.target, folder=folder, home=home) or "")
+    return replace(effect, target=absolute_path(effect.target, folder=folder, home=home) or "")
 
 
 def covering_rules(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...] | None:
@@ -169,13 +261,13 @@ def _target(kind: EffectKind, target: str, folder: str, home: str) -> str:
     match kind:
         case "read_private" | "write" | "delete":
             valid, way = (
-                effect_targets.absolute(target, folder=folder, home=home),
+                absolute_path(target, folder=folder, home=home),
                 "give an absolute path without '..'",
             )
         case "network":
             valid, way = _host(target), "name one host, as in: network api.example.org, or network *.example.org"
         case "install":
-            valid, way = effect_targets.package(target), "name one package, as in: install polars"
+            valid, way = package_of(target), "name one package, as in: install polars"
         case "unknown":
             valid, way = None, "unreadable code has no target; write only 'unknown', which lets all such code run"
         case _:
@@ -186,7 +278,7 @@ def _target(kind: EffectKind, target: str, folder: str, home: str) -> str:
 
 
 def _host(target: str) -> str | None:
-    host, port = effect_targets.address(target.removeprefix("*."))
+    host, port = host_and_port(target.removeprefix("*."))
     if not host:
         return None
     name = f"[{host}]:{port}" if port and ":" in host and "//" not in host else f"{host}:{port}" if port else host
@@ -198,11 +290,11 @@ def _offers(effect: Effect) -> Iterator[Rule]:
         case "read_private" | "write" | "delete":
             names = _offered_paths(effect)
         case "network":
-            names = iter((effect_targets.address(effect.target)[0],))
+            names = iter((host_and_port(effect.target)[0],))
         case "process":
             names = _offered_commands(effect.target.strip())
         case "install":
-            names = iter((effect_targets.package(effect.target) or "",))
+            names = iter((package_of(effect.target) or "",))
         case "environment" | "mcp":
             names = iter((effect.target,))
         case _:
@@ -211,7 +303,7 @@ def _offers(effect: Effect) -> Iterator[Rule]:
 
 
 def _offered_paths(effect: Effect) -> Iterator[str]:
-    path = effect_targets.absolute(effect.target)
+    path = absolute_path(effect.target)
     if path is None or path == "/":
         return
     yield path
@@ -227,7 +319,7 @@ def _offered_paths(effect: Effect) -> Iterator[str]:
 
 
 def _offered_commands(line: str) -> Iterator[str]:
-    name = effect_targets.program(line)
+    name = program_of(line)
     # A rule with a single word would cover the program with any arguments.
     if line != name and " " in line:
         yield line

@@ -11,7 +11,7 @@
 
 import re
 
-from autogen_nb.core.text.bounded_output import HeadAndTail
+from autogen_nb.core.text.outputs import HeadAndTail
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

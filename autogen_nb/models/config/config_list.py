@@ -1,4 +1,4 @@
-"""Reads and filters AutoGen 0.2's config lists, which hold models and keys.
+"""Reads and filters AutoGen 0.2's config lists, which hold models and keys; `LLMConfig` is AG2's dict with one.
 
 Config lists are secret. Messages do not quote them, and errors do not chain the parser's exception, which contains the
 text of the list.

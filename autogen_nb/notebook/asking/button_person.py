@@ -14,7 +14,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from autogen_nb.core.chats.human_input import EXIT, PROMPT_START
+from autogen_nb.core.chats.termination_checks import EXIT, PROMPT_START
 from autogen_nb.core.policy.rules import proposed_rules
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import ChatUnfinished

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol, TextIO, cast
 from ipykernel.iostream import OutStream
 from IPython.core.interactiveshell import InteractiveShell
 
-from autogen_nb.core.people import Human
+from autogen_nb.core.ports import Human
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeInputAsked, EffectAsked, HumanInputAsked, Recorded

@@ -16,7 +16,7 @@ from autogen_nb import run
 from autogen_nb.agents.chats.export import Export, writable_path
 from autogen_nb.conversations.chat_kernels import writable
 from autogen_nb.conversations.conversations import CellRun, NotebookConversation, runs_of
-from autogen_nb.core.text.output_images import MAGIC, is_preparation, static
+from autogen_nb.core.text.outputs import MAGIC, is_preparation, static
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan, EffectAsked, Recorded

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from autogen_nb.core.text.code_blocks import parse_python
-from autogen_nb.core.text.output_images import MAGIC
+from autogen_nb.core.text.outputs import MAGIC
 from autogen_nb.core.text.visible_text import only_colours, visible, without_controls
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import styles

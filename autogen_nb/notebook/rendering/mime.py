@@ -31,8 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.agents.parts.output_limits import LARGEST
-from autogen_nb.core.text.execution_report import joined_text
-from autogen_nb.core.text.output_images import EXECUTES, MAGIC, MOST_PIXELS, image_base64, image_bytes, pixels
+from autogen_nb.core.text.outputs import EXECUTES, MAGIC, MOST_PIXELS, image_base64, image_bytes, joined_text, pixels
 from autogen_nb.core.text.visible_text import encodable, only_colours
 from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted, script
 from autogen_nb.notebook.rendering.markdown import clean_html, harmless_tex, markdown, text_of

@@ -5,9 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from autogen_nb.core.text.bounded_output import LOG_LIMIT
-from autogen_nb.core.text.execution_report import shorten
-from autogen_nb.core.text.output_images import MAGIC, is_preparation
+from autogen_nb.core.text.outputs import LOG_LIMIT, MAGIC, is_preparation, shorten
 from autogen_nb.core.text.visible_text import TerminalText, only_colours, without_colours
 from autogen_nb.kernels.widget_comms import WidgetComms
 from autogen_nb.notebook.rendering.chat_html import bundle, first_picture, folded, folded_text, linked, scrolled

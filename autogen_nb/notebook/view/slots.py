@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from autogen_nb.core.text.output_images import MAGIC
+from autogen_nb.core.text.outputs import MAGIC
 from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.chat_html import Content, bundle, line, note_display, opened_by, script, static_html
 from autogen_nb.notebook.rendering.markdown import escape_text
