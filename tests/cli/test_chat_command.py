@@ -8,7 +8,7 @@ import pytest
 
 from autogen_nb.testing import FakeOpenAI
 from tests.cli.commands import PROGRAM, TIMEOUT, asked, hears_interrupts, ran
-from tests.notebook.scripts import python
+from tests.notebook.conftest import python
 from tests.notebook.terminals import CHOICES
 from tests.processes import gone
 

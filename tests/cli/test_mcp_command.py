@@ -17,7 +17,7 @@ from mcp_types import ElicitResult
 
 from autogen_nb.sessions.store import SessionStore
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.scripts import opened, python
+from tests.notebook.conftest import opened, python
 
 MODES = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 PLOT = "import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.show()"

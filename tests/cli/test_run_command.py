@@ -6,7 +6,7 @@ from nbformat.sign import NotebookNotary
 
 from autogen_nb.testing import FakeOpenAI
 from tests.cli.commands import TIMEOUT, asked, book, ran, started, texts
-from tests.notebook.scripts import python
+from tests.notebook.conftest import python
 from tests.processes import gone
 
 pytestmark = pytest.mark.slow

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import environment
-from tests.notebook.scripts import python
+from tests.notebook.conftest import environment, python
 
 CHAT = """
 import os

@@ -1,9 +1,13 @@
-"""A notebook with a scripted model for the tests of the magics; the kernel is started once for a module."""
+"""A notebook with a scripted model for the tests of the magics; the kernel is started once for a module.
+
+Some tests have a notebook for themselves (`opened`); `python` is what the scripted model says.
+"""
 
 import os
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +70,18 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     profile.mkdir(parents=True, exist_ok=True)
     (profile / "ipython_kernel_config.py").write_text("c.AutogenMagics.imports = ''")
     return {**os.environ, **home_variables(home), "MPLCONFIGDIR": os.environ["MPLCONFIGDIR"], **more}
+
+
+def python(*blocks: str, words: str = "Let me see.") -> str:
+    return "\n\n".join((words, *(f"```python\n{block}\n```" for block in blocks)))
+
+
+@contextmanager
+def opened(folder: Path, server: FakeOpenAI, home: Path | None = None, **environ: str) -> Iterator[FrontEnd]:
+    more = {"OPENAI_BASE_URL": server.base_url, "AUTOGEN_NB_MODEL": "scripted", **environ}
+    with FrontEnd(folder, environment(home or folder, **more)) as front:
+        front.run("%load_ext autogen_nb", "load")
+        yield front
 
 
 @pytest.fixture(scope="session")

@@ -100,7 +100,6 @@ class FrontEnd:
         self.messages: list[str] = []
         self.widgets: dict[str, dict[str, Any]] = {}
         self._page = ""
-        self._comm_infos: dict[str, list[str]] = {}
         self._completions: dict[str, dict[str, Any]] = {}
         self._unhandled: dict[str, str] = {}
         self._runs: dict[str, Run] = {}
@@ -154,18 +153,25 @@ class FrontEnd:
             kept.clear()
         self._unanswered = 0
 
-    def restart(self) -> None:
+    def restart(self) -> Run:
+        """Restarts the kernel, and loads the extension."""
         self.manager.restart_kernel(now=True, cwd=str(self.cwd), env=self.environ)
         self._client.wait_for_ready(timeout=60)
         self._runs.clear()
         self.widgets.clear()
         self._subshell = self._new_subshell() if self._subshell is not None else None
+        return self.run("%load_ext autogen_nb", "load")
 
     def load_page_again(self) -> None:
         self._runs.clear()
         self._cells.clear()
         self.widgets.clear()
-        states = self.load_again()
+        name = f"control-{len(self.messages)}"
+        opened = {"comm_id": name, "target_name": "jupyter.widget.control", "data": {}}
+        self._send("comm_open", opened, metadata={"version": "1.0.0"})
+        self._send("comm_msg", {"comm_id": name, "data": {"method": "request_states"}})
+        self.wait(lambda: "states" in self.widgets.get(name, {}), "the states of the widgets")
+        states = self.widgets.pop(name)["states"]
         self.widgets.update({name: dict(each["state"]) for name, each in states.items()})
 
     def start(self, code: str, cell: str = "cell", *, stdin: bool = True) -> Run:
@@ -240,14 +246,6 @@ class FrontEnd:
     def click(self, label: str) -> None:
         self._comm(self._labelled(label), {"method": "custom", "content": {"event": "click"}})
 
-    def load_again(self) -> dict[str, Any]:
-        name = f"control-{len(self.messages)}"
-        opened = {"comm_id": name, "target_name": "jupyter.widget.control", "data": {}}
-        self._send("comm_open", opened, metadata={"version": "1.0.0"})
-        self._send("comm_msg", {"comm_id": name, "data": {"method": "request_states"}})
-        self.wait(lambda: "states" in self.widgets.get(name, {}), "the states of the widgets")
-        return dict(self.widgets.pop(name)["states"])
-
     def type(self, text: str, into: str) -> None:
         widget = self._field(into)
         self.widgets[widget]["value"] = text
@@ -297,9 +295,7 @@ class FrontEnd:
 
     def _on_shell(self, message: dict[str, Any]) -> None:
         request = message["parent_header"].get("msg_id", "")
-        if message["msg_type"] == "comm_info_reply":
-            self._comm_infos[request] = list(message["content"]["comms"])
-        elif message["msg_type"] == "complete_reply":
+        if message["msg_type"] == "complete_reply":
             self._completions[request] = message["content"]
         elif (run := self._runs.get(request)) is not None:
             run.reply = message["content"]

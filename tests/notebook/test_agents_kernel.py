@@ -3,9 +3,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
-from tests.notebook.conftest import environment
+from tests.notebook.conftest import environment, python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 from tests.processes import on_disk
 
 pytestmark = pytest.mark.slow
@@ -106,7 +105,7 @@ import re, shutil
 from pathlib import Path
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
+from tests.notebook.conftest import python
 
 GO = "%%autogen -c {sandbox} --sandbox {sandbox} --confirm never\\nGo."
 with FakeOpenAI() as model, FrontEnd(Path(HOME), ENVIRONMENT) as notebook:

@@ -28,8 +28,8 @@ from autogen_nb.events import (
 from autogen_nb.messages import CodeBlock, Completion, Message
 from autogen_nb.notebook.commands.history_commands import decisions, decisions_table, requests, requests_table
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 from tests.replies import replied
 
 ONE, TWO = CodeBlock("python", "one"), CodeBlock("python", "two")

@@ -7,8 +7,8 @@ from autogen_nb.kernels.places.jupyter_server import TOKEN
 from autogen_nb.testing import FakeOpenAI
 from tests.contract.servers import serving
 from tests.contract.ways import Cannot, image
+from tests.notebook.conftest import opened, python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import opened, python
 
 BWRAP = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 

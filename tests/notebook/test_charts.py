@@ -20,8 +20,8 @@ from autogen_nb.notebook.view.run_outputs import shown_as
 from autogen_nb.outputs import Display
 from autogen_nb.testing import FakeOpenAI
 from tests.canary import canary
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 
 PLOTLY = {
     "application/vnd.plotly.v1+json": {"data": [{"y": [1, 2]}], "layout": {"height": 300}},

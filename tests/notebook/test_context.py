@@ -9,8 +9,8 @@ import pytest
 from autogen_nb.notebook.context import Cell, context_of, read_instructions
 from autogen_nb.testing import FakeOpenAI
 from autogen_nb.trusted.known_secrets import typed_secrets
+from tests.notebook.conftest import opened
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import opened
 
 KEY = "sk-proj-abcdefghijklmnop1234"
 

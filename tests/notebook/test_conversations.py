@@ -13,8 +13,8 @@ from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.notebook.asking.person import approved_each_block
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import opened, python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import opened, python
 from tests.replies import replied
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))

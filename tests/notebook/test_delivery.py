@@ -10,8 +10,8 @@ from autogen_nb.notebook.asking.person import COPY, RESTORE, UNDO, Choice, Typin
 from autogen_nb.run.io_stream import IOConsole, IOStream
 from autogen_nb.testing import FakeOpenAI
 from tests.human.test_pipes import AGENTS
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 
 TALK = "result = user.initiate_chat(assistant, message='Go.')"
 

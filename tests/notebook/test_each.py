@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import opened
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import opened
 
 TABLE = "import pandas as pd\ntable = pd.DataFrame({'city': ['Rom', 'Bern', 'Oslo'], 'year': [1, 2, 3]})"
 EACH = "%%autogen --each table -o results -m scripted --confirm risky\nWhere is {city}?"

@@ -2,8 +2,8 @@ import pytest
 
 from autogen_nb.testing import FakeOpenAI
 from tests.executors.wheels import wheel
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd, Run
-from tests.notebook.scripts import python
 
 pytestmark = pytest.mark.slow
 

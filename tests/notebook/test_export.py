@@ -13,9 +13,8 @@ import pytest
 
 from autogen_nb import EXAMPLE
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import environment
+from tests.notebook.conftest import environment, python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 
 SAME = " (checked: the same results)."
 WITHOUT_PACKAGE = "import runpy, sys; sys.modules['autogen_nb'] = None; runpy.run_path(sys.argv[1])"
@@ -196,7 +195,6 @@ def test_table_of_a_file_is_read_as_in_the_notebook_even_after_a_restart(
     chat(fresh, model, python("print(list(table))"), "Listed.", options="-i table", cell="more")
     fresh.run("import os\nos.environ['AUTOGEN_NB_MODEL'] = 'scripted'", "environ")
     fresh.restart()
-    fresh.run("%load_ext autogen_nb", "load")
     fresh.run("%autogen resume --yes", "resume")
 
     assert export(fresh, "out.ipynb").endswith(f"Written: `out.ipynb`{SAME}")

@@ -4,9 +4,8 @@ import psutil  # type: ignore[import-untyped]  # psutil has no annotations
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import environment
+from tests.notebook.conftest import environment, python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 
 pytestmark = pytest.mark.slow
 

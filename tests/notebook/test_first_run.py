@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
-from tests.notebook.conftest import environment
+from tests.notebook.conftest import environment, python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 from tests.notebook.test_extension import agents_kernels
 
 pytestmark = pytest.mark.slow

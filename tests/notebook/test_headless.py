@@ -10,8 +10,7 @@ from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import environment
-from tests.notebook.scripts import python
+from tests.notebook.conftest import environment, python
 
 pytestmark = pytest.mark.slow
 

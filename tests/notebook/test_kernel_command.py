@@ -5,8 +5,8 @@ import pytest
 
 from autogen_nb.notebook.cell_source import Transformer
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 
 
 @pytest.mark.slow
@@ -49,6 +49,8 @@ REFUSED = {
     "undo none": "argument N: takes a whole number above 0, not 'none'",
     "undo --from=0": "argument --from: takes a whole number above 0, not '0'",
     "undo --from 1 2": "argument N: not allowed with argument --from",
+    "code x": "argument N: takes a whole number above 0, not 'x'",
+    "branch other --at x": "argument --at: takes a whole number above 0, not 'x'",
     "resume --yes --fresh": "argument --fresh: not allowed with argument --yes",
     "pull": "arguments are required: NAME",
     "pull 'x": "no closing quotation",

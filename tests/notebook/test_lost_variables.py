@@ -9,8 +9,8 @@ import pytest
 from autogen_nb.kernels.processes import lifeline
 from autogen_nb.testing import FakeOpenAI
 from tests.kernels.looping import bubblewrap
+from tests.notebook.conftest import opened, python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import opened, python
 from tests.processes import waited
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")
@@ -63,7 +63,6 @@ def test_lost_variables_come_back(way: str, crash: str, sandbox: str, model: Fak
                 assert waited(lambda: "off" in front.run("%autogen kernel", "kernel").text)
         if way == "resume":
             front.restart()
-            front.run("%load_ext autogen_nb", "load")
         restored = front.start(command, "way")
         front.asked("Run again")
         question = asked(front)
@@ -88,7 +87,6 @@ def test_a_kernel_that_the_person_restarted_does_not_get_the_earlier_variables(
             if number == 0:
                 front.run("%autogen kernel restart", "kernel")
         front.restart()
-        front.run("%load_ext autogen_nb", "load")
         front.run("%autogen resume --yes", "resume")
         model.add(python(LOOK), "Seen.")
         looked = front.run(f"{NEVER}Look.", "look")

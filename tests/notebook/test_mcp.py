@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 from tests.processes import gone
 
 SERVER = Path(__file__).parent.parent / "agents" / "mcp_server.py"

@@ -3,8 +3,8 @@ import re
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 
 pytestmark = pytest.mark.slow
 

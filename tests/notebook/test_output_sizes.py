@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 
 pytestmark = pytest.mark.slow
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import opened, python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import opened, python
 
 PLAN = "1. Add.\n2. Say it."
 
@@ -40,7 +40,6 @@ def test_plan_waits_for_its_answer_after_an_interrupt_and_a_restart(tmp_path: Pa
         front.start("%%autogen --plan\nAdd.", "one")
         front.asked("Carry out")
         front.restart()
-        front.run("%load_ext autogen_nb", "load")
         resumed = front.run_clicking("%autogen resume", "resume", click=["Carry out", "Run"])
         front.run("%%autogen\nThank you.", "two")
 

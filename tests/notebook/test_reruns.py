@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import opened, python
 from tests.notebook.front_end import FrontEnd, Run
-from tests.notebook.scripts import opened, python
 
 pytestmark = pytest.mark.slow
 
@@ -108,7 +108,6 @@ def test_follow_up_after_a_restart_says_what_is_gone(tmp_path: Path, model: Fake
         front.run("%%autogen\nSecond.", "two")
 
         front.restart()
-        front.run("%load_ext autogen_nb", "load")
         shown = front.run("%autogen show", "show")
         followed = front.run("%%autogen\nAnd now?", "three")
         after = front.run("%%autogen\nAnd then?", "four")

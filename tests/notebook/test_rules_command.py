@@ -12,8 +12,8 @@ from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.command_lines import output_of
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 
 FOLDER = Path("/home/ann/work")
 

@@ -2,8 +2,8 @@ import pytest
 
 from autogen_nb.testing import FakeOpenAI
 from tests.human.test_pipes import AGENTS
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd, Run
-from tests.notebook.scripts import python
 
 WAITS = "import os, time\nprint('began')\nwhile not os.path.exists('go'):\n    time.sleep(0.02)\nprint('ended')"
 TALKS = pytest.mark.parametrize(

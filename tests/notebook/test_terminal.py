@@ -3,8 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import environment
-from tests.notebook.scripts import python
+from tests.notebook.conftest import environment, python
 from tests.notebook.terminals import CHOICES, Terminal
 
 

@@ -5,8 +5,8 @@ import pytest
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.widgets import VIEW, static_form
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd, Run
-from tests.notebook.scripts import python
 
 SLIDER = """
 import matplotlib.pyplot as plt

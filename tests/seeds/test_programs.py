@@ -10,8 +10,8 @@ import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.contract.ways import Cannot, image
+from tests.notebook.conftest import python
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 from tests.tutorial.running import printed_by
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
-from tests.notebook.scripts import python
+from tests.notebook.conftest import python
 from tests.tutorial.running import KEY, Runner, Way
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("way", ["sync", "async"])]
