@@ -27,7 +27,7 @@ from autogen_nb.notebook.asking.person import RelayingHuman, TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.notebook_view import NotebookView, shows_only_text
-from autogen_nb.notebook.view.run_outputs import shown_as
+from autogen_nb.notebook.view.outputs import shown_as
 from autogen_nb.notebook.view.slots import Publish, publish_here
 from autogen_nb.views.in_words import PersonAsked
 from autogen_nb.views.plain_view import PlainView

@@ -7,7 +7,7 @@ from autogen_nb.messages import FunctionCall
 from autogen_nb.notebook.rendering.chat_html import card
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import safe
-from autogen_nb.notebook.view.messages import call_html, result_html
+from autogen_nb.notebook.view.outputs import call_html, result_html
 from tests.notebook.markup import HOSTILE
 
 PAGE = "<!doctype html><title>page</title><main></main>"

@@ -16,7 +16,7 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering.mime import LIBRARIES, Document, Library, frame_html
 from autogen_nb.notebook.rendering.widgets import VIEW
 from autogen_nb.notebook.view.notebook_view import NotebookView
-from autogen_nb.notebook.view.run_outputs import shown_as
+from autogen_nb.notebook.view.outputs import shown_as
 from autogen_nb.outputs import Display
 from autogen_nb.testing import FakeOpenAI
 from tests.canary import canary

@@ -34,8 +34,8 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock, Completion, FunctionCall, Message, Reasoning, Usage
 from autogen_nb.notebook.rendering.chat_html import folded
-from autogen_nb.notebook.view.messages import call_html, folded_reasoning, result_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
+from autogen_nb.notebook.view.outputs import call_html, folded_reasoning, result_html
 from autogen_nb.outputs import Display, Stream
 from autogen_nb.settings import Show
 from autogen_nb.views.in_words import Totals, dollars

@@ -50,14 +50,14 @@ from autogen_nb.notebook.rendering.chat_html import Content, note_display
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
 from autogen_nb.notebook.rendering.styles import Tone
-from autogen_nb.notebook.view.messages import (
+from autogen_nb.notebook.view.outputs import (
     CodeMessage,
     FunctionCallsOutput,
     ReplyDraft,
+    RunOutputs,
     folded_reasoning,
     render_decision,
 )
-from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import CellLibraries, FootedView, Publish, Slot, publish_here
 from autogen_nb.sessions import script
 from autogen_nb.settings import Show
