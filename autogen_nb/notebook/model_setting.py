@@ -68,18 +68,37 @@ class ModelSetting:
     def use_form(self, connection: ModelConnection, environ: Mapping[str, str]) -> str:
         """Uses and remembers the form's answers; returns a notice, or ""."""
         self._use(connection, environ)
+        url = shown_url(connection.base_url or "")
+        secret = connection.api_key or login_of(connection.base_url or "")
+        content = {
+            "base_url": url,
+            "model": connection.model,
+            "key": "keyring" if connection.keep_key and connection.api_key else "form" if secret else "none",
+            "variables": _without_secrets(self._known),
+        }
         try:
-            _save(connection, self._known)
-        except ConfigError as error:
-            return str(error)
+            if content["key"] == "keyring" and (store := keyring()):
+                store.set_password(_SERVICE, url, connection.api_key)
+            form_path().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            owned_files.write(form_path(), json.dumps(content, indent=1) + "\n")
+        # A keyring raises errors of its own, such as for a person who does not unlock it.
+        except Exception as error:  # noqa: BLE001  # see above
+            return f"The model form is not remembered for other notebooks: {error}."
         return ""
 
     def _use(self, connection: ModelConnection, environ: Mapping[str, str]) -> None:
         self.form_connection, self.without_key, self._known = connection, None, self._values(environ)
 
     def forget(self) -> None:
+        """Forgets the form's answers in all notebooks, and removes their key from the keyring."""
         self._drop()
-        _forget()
+        try:
+            url = str(json.loads(form_path().read_text(encoding="utf-8"))["base_url"])
+            if _stored_key(url) and (store := keyring()):
+                store.delete_password(_SERVICE, url)
+        except (OSError, ValueError, TypeError, KeyError):
+            pass
+        form_path().unlink(missing_ok=True)
 
     def _drop(self) -> None:
         self.form_connection, self.without_key, self._known = None, None, {}
@@ -181,26 +200,6 @@ def keyring() -> ModuleType | None:
     return None if isinstance(keyring.get_keyring(), fail.Keyring | null.Keyring) else keyring
 
 
-def _save(connection: ModelConnection, variables: Mapping[str, str]) -> None:
-    """Remembers a connection; raises ConfigError if that fails."""
-    url = shown_url(connection.base_url or "")
-    secret = connection.api_key or login_of(connection.base_url or "")
-    content = {
-        "base_url": url,
-        "model": connection.model,
-        "key": "keyring" if connection.keep_key and connection.api_key else "form" if secret else "none",
-        "variables": _without_secrets(variables),
-    }
-    try:
-        if content["key"] == "keyring" and (store := keyring()):
-            store.set_password(_SERVICE, url, connection.api_key)
-        form_path().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        owned_files.write(form_path(), json.dumps(content, indent=1) + "\n")
-    # A keyring raises errors of its own, such as for a person who does not unlock it.
-    except Exception as error:
-        raise ConfigError(f"The model form is not remembered for other notebooks: {error}.") from error
-
-
 def _load(variables: Mapping[str, str]) -> tuple[ModelConnection, bool] | None:
     """Returns the remembered connection, and whether its key is missing; None if there is none, or a variable is newer.
 
@@ -219,17 +218,6 @@ def _load(variables: Mapping[str, str]) -> tuple[ModelConnection, bool] | None:
         return None
     key = _stored_key(url) if kept == "keyring" else None
     return ModelConnection(model, key, url), kept != "none" and key is None
-
-
-def _forget() -> None:
-    """Removes the remembered connection, and its key from the keyring."""
-    try:
-        url = str(json.loads(form_path().read_text(encoding="utf-8"))["base_url"])
-        if _stored_key(url) and (store := keyring()):
-            store.delete_password(_SERVICE, url)
-    except (OSError, ValueError, TypeError, KeyError):
-        pass
-    form_path().unlink(missing_ok=True)
 
 
 def _stored_key(url: str) -> str | None:

@@ -6,7 +6,6 @@ they are.
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, count
 from tempfile import TemporaryDirectory
 from types import FunctionType, ModuleType
@@ -71,9 +70,9 @@ _MODEL = argument("-m", "--model", metavar="MODEL", help="the model; by default 
 )
 async def fix(context: CommandContext, number: int | None, *, apply: bool, model: str | None) -> None:
     cell = _last([cell for cell in context.notebook.cells() if cell.error], number, "failed", "fix")
-    uses = _uses(cell.source, context.notebook.namespace)
-    task = _FIX.format(source=cell.source, error=cell.error, imports=uses.text)
-    run = await _run(context, "fix", cell, task, uses, model)
+    copied, imports = _uses(cell.source, context.notebook.namespace)
+    task = _FIX.format(source=cell.source, error=cell.error, imports=imports)
+    run = await _run(context, "fix", cell, task, copied, model)
     mended = restore_secrets(_last_block(run.log), cell.source)
     mended = _without_imports(mended, context.notebook.namespace, cell.source)
     with context.stage() as stage:
@@ -92,10 +91,10 @@ async def fix(context: CommandContext, number: int | None, *, apply: bool, model
 @command("explains a cell, by default the last one: its code, and its result or error", _CELL, _MODEL)
 async def explain(context: CommandContext, number: int | None, *, model: str | None) -> None:
     cell = _last(context.notebook.cells(), number, "run", "explain")
-    uses = _uses(cell.source, context.notebook.namespace)
+    copied, imports = _uses(cell.source, context.notebook.namespace)
     what, output = ("error", cell.error) if cell.error else ("result", cell.output or "(no text; perhaps a chart)")
-    task = _EXPLAIN.format(source=cell.source, what=what, output=output, imports=uses.text)
-    await _run(context, "explain", cell, task, uses, model)
+    task = _EXPLAIN.format(source=cell.source, what=what, output=output, imports=imports)
+    await _run(context, "explain", cell, task, copied, model)
 
 
 def _last(cells: Sequence[Cell], number: int | None, done: str, command_name: str) -> Cell:
@@ -106,21 +105,8 @@ def _last(cells: Sequence[Cell], number: int | None, done: str, command_name: st
     return found[-1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Uses:
-    """What a cell uses of the notebook: imports as statements, and variables that can and cannot be copied."""
-
-    imports: Sequence[str]
-    copied: Sequence[str]
-    not_copied: Sequence[str]
-
-    @property
-    def text(self) -> str:
-        imports = _IMPORTS.format(quoted(self.imports)) if self.imports else ""
-        return imports + (_NOT_COPIED.format(quoted(self.not_copied)) if self.not_copied else "")
-
-
-def _uses(source: str, namespace: Mapping[str, Any]) -> _Uses:
+def _uses(source: str, namespace: Mapping[str, Any]) -> tuple[list[str], str]:
+    """The variables that a cell uses and that can be copied, and text about its imports and the other variables."""
     data, imports, values = data_variables(namespace), list[str](), dict[str, Any]()
     waiting = sorted(names_in([source]) & namespace.keys())
     for name in waiting:
@@ -134,7 +120,9 @@ def _uses(source: str, namespace: Mapping[str, Any]) -> _Uses:
         elif name in data:
             values[name] = value
     copied = [name for name in values if _is_copyable(name, values)]
-    return _Uses(imports, copied, [name for name in values if name not in copied])
+    not_copied = [name for name in values if name not in copied]
+    text = _IMPORTS.format(quoted(imports)) if imports else ""
+    return copied, text + (_NOT_COPIED.format(quoted(not_copied)) if not_copied else "")
 
 
 def _import_of(name: str, value: Any) -> str:
@@ -168,10 +156,12 @@ def _is_copyable(name: str, values: Mapping[str, Any]) -> bool:
     return True
 
 
-async def _run(context: CommandContext, verb: str, cell: Cell, task: str, uses: _Uses, model: str | None) -> CellRun:
+async def _run(
+    context: CommandContext, verb: str, cell: Cell, task: str, copied: Sequence[str], model: str | None
+) -> CellRun:
     """Runs the task in a chat of its own, whose kernel then ends."""
     task, name = redacted(task), f"{verb} {cell.number}"
-    copies = f", and copies of {quoted(uses.copied)}" if uses.copied else ""
+    copies = f", and copies of {quoted(copied)}" if copied else ""
     context.show(folded_note(f"The assistant gets cell [{cell.number}] with its output{copies}.", task, kind="context"))
     conversations = context.notebook.conversations
     taken = {chat.name for chat in conversations}
@@ -179,7 +169,7 @@ async def _run(context: CommandContext, verb: str, cell: Cell, task: str, uses: 
     # The task names all variables of the cell, and needs no question about the others.
     chat = conversations.named(name)
     chat.declined_variables.update(data_variables(context.notebook.namespace))
-    options: dict[str, Any] = {"chat": name, "new": True, "inputs": uses.copied, "model": model, "context": False}
+    options: dict[str, Any] = {"chat": name, "new": True, "inputs": copied, "model": model, "context": False}
     settings = Settings.from_options(task, "%autogen: ", **options)
     try:
         await context.run_cell(settings, "")
