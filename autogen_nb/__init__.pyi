@@ -9,9 +9,6 @@ from .agents.chats.initiated_chat import ChatResult as ChatResult
 from .agents.chats.initiated_chat import a_initiate_chats as a_initiate_chats
 from .agents.chats.initiated_chat import initiate_chats as initiate_chats
 from .agents.chats.participant import ask_person as ask_person
-from .agents.code_executor_agent import ApprovalRequest as ApprovalRequest
-from .agents.code_executor_agent import ApprovalResponse as ApprovalResponse
-from .agents.code_executor_agent import CodeExecutorAgent as CodeExecutorAgent
 from .agents.conversable import ConversableAgent as ConversableAgent
 from .agents.group_chat import GroupChat as GroupChat
 from .agents.group_manager import GroupChatManager as GroupChatManager
@@ -125,6 +122,9 @@ from .agents.teams.workbenches import StaticWorkbench as StaticWorkbench
 from .agents.teams.workbenches import TextResultContent as TextResultContent
 from .agents.teams.workbenches import ToolResult as ToolResult
 from .agents.teams.workbenches import Workbench as Workbench
+from .agents.user_proxy import ApprovalRequest as ApprovalRequest
+from .agents.user_proxy import ApprovalResponse as ApprovalResponse
+from .agents.user_proxy import CodeExecutorAgent as CodeExecutorAgent
 from .agents.user_proxy import UserProxyAgent as UserProxyAgent
 from .autogen_modules import install_as_autogen as install_as_autogen
 from .cli.table_files import EXAMPLE as EXAMPLE

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.code_executor_agent import ApprovalRequest, ApprovalResponse, CodeExecutorAgent
 from autogen_nb.agents.teams.team_messages import CodeExecutionEvent, CodeGenerationEvent
-from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.agents.user_proxy import ApprovalRequest, ApprovalResponse, CodeExecutorAgent, UserProxyAgent
 from autogen_nb.core.chats.team_flow import NO_CODE
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import CallbackError, ConfigError

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.code_executor_agent import CodeExecutorAgent
 from autogen_nb.agents.teams.model_led_teams import SelectorGroupChat
 from autogen_nb.agents.teams.termination_conditions import (
     FunctionalTermination,
     MaxMessageTermination,
     TimeoutTermination,
 )
+from autogen_nb.agents.user_proxy import CodeExecutorAgent
 from autogen_nb.events import Called, Event, ModelAsked, ModelReplied, OutputAdded, Recorded, Returned, SpeakerAsked
 from autogen_nb.executors.command_line_code_executor import LocalCommandLineCodeExecutor
 from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor

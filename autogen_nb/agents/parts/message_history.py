@@ -87,13 +87,10 @@ class MessageHistory(Agent):
             said.clear()
         # Reads only new messages; reading all of them each time would make the cost of a chat quadratic.
         for message in messages[len(said) :]:
-            said.append(self._read(message, peer))
+            own = message.get("role") == "assistant"
+            names = (self.name, peer.name) if own else (peer.name, self.name)
+            said.append(Said(*names, Message.of(message)))
         return said
-
-    def _read(self, message: Mapping[str, Any], peer: Agent) -> Said:
-        own = message.get("role") == "assistant"
-        names = (self.name, peer.name) if own else (peer.name, self.name)
-        return Said(*names, Message.of(message))
 
     @contextmanager
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
@@ -196,7 +193,10 @@ def plain_message(message: Message) -> str | dict[str, Any]:
 
 def opening_message(message: Any, carryover: Any = None) -> str | dict[str, Any]:
     """The message that opens a chat, with the carryover added to its text."""
-    carryover_text = _carryover_block(carryover)
+    if carryover and not isinstance(carryover, str | list):
+        raise InvalidCarryOverType(f"carryover is {carryover!r}; it must be a str or a list")
+    lines = [carryover] if isinstance(carryover, str) else map(_item, carryover or ())
+    carryover_text = "\nContext: \n" + "\n".join(lines) if carryover else ""
     if isinstance(message, str):
         return message + carryover_text
     if not isinstance(message, Mapping):
@@ -208,16 +208,6 @@ def opening_message(message: Any, carryover: Any = None) -> str | dict[str, Any]
     if isinstance(content, list):
         return opening | {"content": [{"type": "text", "text": carryover_text}, *content]}
     return opening | {"content": (content or "") + carryover_text}
-
-
-def _carryover_block(carryover: Any) -> str:
-    if not carryover:
-        return ""
-    if isinstance(carryover, str):
-        return f"\nContext: \n{carryover}"
-    if not isinstance(carryover, list):
-        raise InvalidCarryOverType(f"carryover is {carryover!r}; it must be a str or a list")
-    return "\nContext: \n" + "\n".join(map(_item, carryover))
 
 
 def _item(item: Any) -> str:

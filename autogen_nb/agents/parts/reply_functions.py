@@ -8,7 +8,6 @@ empty, and the built-in step has the sync position.
 
 import copy
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -285,7 +284,7 @@ class MessageHooks(Agent):
 
     def process_all_messages_before_reply(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """A copy of the messages, changed by the hooks for all messages."""
-        changed: list[Mapping[str, Any]] = deepcopy(list(messages)) if self.hook_lists[ALL] else list(messages)
+        changed: list[Mapping[str, Any]] = copy.deepcopy(list(messages)) if self.hook_lists[ALL] else list(messages)
         for hook in self.hook_lists[ALL]:
             changed = self._call_hook(ALL, hook, changed)
             if not isinstance(changed, list) or not changed:

@@ -9,7 +9,6 @@ from autogen_nb.agents.chats.participant import ask_for_words
 from autogen_nb.agents.parts import prompts
 from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.agent_config import read_client, read_count
-from autogen_nb.agents.parts.prompts import fill_template
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
 from autogen_nb.agents.teams.team_question_handler import OrderQuestion
@@ -320,4 +319,6 @@ class MagenticOneGroupChat(BaseGroupChat):
     def _fill(self, template: str) -> str:
         order, names = self._order, ", ".join(self._members)
         known = order.known if template is _NEW_FACTS else order.facts
-        return fill_template(template, task=order.task, team=self._roles(), facts=known, plan=order.plan, names=names)
+        return prompts.fill_template(
+            template, task=order.task, team=self._roles(), facts=known, plan=order.plan, names=names
+        )

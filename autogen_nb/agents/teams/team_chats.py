@@ -81,7 +81,12 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
                 f"a {type(self).__name__} has no teams as members, and {teams[0]!r} is one; give its agents instead"
             )
         self._members = _members_by_name(participants, name)
-        self._condition = _condition(termination_condition)
+        if not isinstance(termination_condition, TerminationCondition | None):
+            raise ConfigError(
+                f"termination_condition is {termination_condition!r}; give a condition such as "
+                "TextMentionTermination('DONE')"
+            )
+        self._condition = termination_condition
         self._max_turns = None if max_turns is None else read_count("max_turns", max_turns)
         self._running = False
         self._begin_anew()
@@ -299,14 +304,6 @@ def _members_by_name(participants: Sequence[Any], team: str) -> dict[str, TeamMe
             f"the name {duplicates[0]!r} occurs twice in a team; give the team and each member a unique name"
         )
     return dict(zip(names, participants, strict=True))
-
-
-def _condition(condition: Any) -> TerminationCondition | None:
-    if condition is not None and not isinstance(condition, TerminationCondition):
-        raise ConfigError(
-            f"termination_condition is {condition!r}; give a condition such as TextMentionTermination('DONE')"
-        )
-    return condition
 
 
 class Swarm(BaseGroupChat):
