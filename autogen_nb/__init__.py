@@ -3,6 +3,7 @@
 The package loads its modules on first use. Importing it loads no model library and starts no thread or process.
 """
 
+import importlib
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,8 @@ EXAMPLE: "Path"
 
 
 def __getattr__(name: str) -> Any:
+    if name == "coding":
+        return importlib.import_module("autogen_nb.coding")
     if name not in _names:
         raise AttributeError(f"module 'autogen_nb' has no attribute {name!r}")
     value = _lazy_getattr(name)

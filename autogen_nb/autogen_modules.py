@@ -23,9 +23,6 @@ _CONFIG_LISTS = (
     "config_list_openai_aoai,filter_config,get_config_list"
 )
 
-_CODING, _FACTORY = ":CodeBlock,CodeExecutor,CodeResult", "executors.execute_code:CodeExecutorFactory"
-_EXTRACTORS = "core.text.code_blocks:CodeExtractor"
-
 _GROUP_CHATS = ":a_initiate_group_chat,a_run_group_chat,initiate_group_chat,run_group_chat"
 _GROUP = (
     ":AgentNameTarget,AgentTarget,AskUserTarget,ContextExpression,ContextStr,ContextStrLLMCondition,ContextVariables,"
@@ -73,18 +70,6 @@ _EXPORTS = {
     "with_requirements",
     "code_utils": "core.text.code_blocks:CODE_BLOCK_PATTERN,UNKNOWN,content_str,extract_code,infer_lang "
     "executors.execute_code:DEFAULT_TIMEOUT,create_virtual_env,execute_code",
-    "coding": (
-        f"{_CODING},CommandLineCodeResult,DockerCommandLineCodeExecutor,IPythonCodeResult,JupyterCodeExecutor,"
-        f"LocalCommandLineCodeExecutor {_EXTRACTORS},MarkdownCodeExtractor {_FACTORY}"
-    ),
-    "coding.base": f"{_CODING},CommandLineCodeResult,IPythonCodeResult {_EXTRACTORS}",
-    "coding.docker_commandline_code_executor": ":DockerCommandLineCodeExecutor",
-    "coding.factory": _FACTORY,
-    "coding.func_with_reqs": ":Alias,FunctionWithRequirements,ImportFromModule,with_requirements",
-    "coding.jupyter": ":DockerJupyterServer,EmbeddedIPythonCodeExecutor,JupyterCodeExecutor,JupyterConnectionInfo,"
-    "LocalJupyterServer",
-    "coding.local_commandline_code_executor": ":LocalCommandLineCodeExecutor",
-    "coding.markdown_code_extractor": "core.text.code_blocks:MarkdownCodeExtractor",
     "exception_utils": (
         "errors:AgentNameConflict,InvalidCarryOverType,NoEligibleSpeaker,SenderRequired,UndefinedNextAgent,"
         "AgentNameConflictError=AgentNameConflict,InvalidCarryOverTypeError=InvalidCarryOverType,"

@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = "autogen_nb"
 
-REEXPORTS = ("base", "code_executors", "conditions", "memory", "model_context", "teams", "tools", "ui")
+REEXPORTS = ("base", "code_executors", "coding", "conditions", "memory", "model_context", "teams", "tools", "ui")
 """Modules that export the package's names under AutoGen's module names."""
 
 ROWS = (

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import autogen_nb
-from autogen_nb import CodeBlock, DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
+from autogen_nb.coding import CodeBlock, DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.executors.command_line_code_executor import with_requirements
