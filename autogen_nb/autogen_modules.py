@@ -76,15 +76,15 @@ _EXPORTS = {
         "NoEligibleSpeakerError=NoEligibleSpeaker,SenderRequiredError=SenderRequired,"
         "UndefinedNextAgentError=UndefinedNextAgent"
     ),
-    "formatting_utils": "run.io_stream:colored",
+    "formatting_utils": "run.surfaces:colored",
     "function_utils": "agents.parts.tool_use:get_function_schema,load_basemodels_if_needed=with_typed_arguments "
     "agents.parts.tool_use:serialize_to_str=result_text",
     "graph_utils": "agents.group_chat:check_graph_validity,invert_disallowed_to_allowed,"
     "visualize_speaker_transitions_dict",
-    "io": "run.io_stream:IOConsole,IOStream,InputStream,OutputStream",
-    "io.base": "run.io_stream:IOStream,InputStream,OutputStream",
-    "io.console": "run.io_stream:IOConsole",
-    "io.websockets": "run.io_stream:IOStream",
+    "io": "run.surfaces:IOConsole,IOStream,InputStream,OutputStream",
+    "io.base": "run.surfaces:IOStream,InputStream,OutputStream",
+    "io.console": "run.surfaces:IOConsole",
+    "io.websockets": "run.surfaces:IOStream",
     "llm_config": ":LLMConfig",
     "math_utils": "agents.math_user_proxy:get_answer,is_equiv,is_equiv_chain_of_thought,last_boxed_only_string,"
     "remove_boxed",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.autogen_modules import StandIn
-from autogen_nb.cli.program_check import way_of
+from autogen_nb.cli.doctor_command import way_of
 
 PARITY = Path(__file__).parent / "parity"
 DOCS = Path(__file__).parent.parent / "docs"

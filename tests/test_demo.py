@@ -8,7 +8,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from autogen_nb.cli.notebook_execution import Transcript
+from autogen_nb.cli.run_command import Transcript
 from tests.cli.commands import Ran, ran
 
 

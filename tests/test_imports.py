@@ -162,10 +162,9 @@ OPENERS = frozenset("io codecs gzip bz2 lzma".split())
 
 BY_NAME = {
     "agents/parts/output_limits.py": "the working directory itself; what lies below it is held",
-    "cli/demo_command.py": "a folder of its own before its code runs, and a page whose place the person has named",
     "cli/doctor_command.py": "folders that were made just now, for a check",
     "cli/main.py": "a device",
-    "cli/run_command.py": "a device; the file that the person has named, made anew, so that no link is opened",
+    "cli/run_command.py": "a device; files that the person has named, made anew; a folder of its own before its code",
     "human/rule_based_approver.py": "the person's own settings, which no sandbox writes",
     "notebook/model_setting.py": "the same",
     "notebook/commands/settings_commands.py": "the same",

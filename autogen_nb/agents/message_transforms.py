@@ -10,7 +10,7 @@ from autogen_nb.agents.parts.reply_functions import ALL, MessageHooks
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.config_list import filter_config
 from autogen_nb.models.requests import count_text, get_max_token_limit, tokenizer
-from autogen_nb.run.io_stream import IOStream
+from autogen_nb.run.surfaces import IOStream
 
 Messages: TypeAlias = list[dict[str, Any]]
 

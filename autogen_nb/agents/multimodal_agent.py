@@ -15,7 +15,7 @@ from autogen_nb.agents.parts.reply_functions import ALL
 from autogen_nb.core.text.code_blocks import content_str
 from autogen_nb.core.text.outputs import MAGIC
 from autogen_nb.errors import ConfigError
-from autogen_nb.run.io_stream import IOStream
+from autogen_nb.run.surfaces import IOStream
 
 # A model may write the text, so matching must take linear time.
 _TAG = re.compile(r"<img\s([^<>]+)>")

@@ -11,11 +11,10 @@ import click
 from autogen_nb._version import __version__
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.chat_command import chat
-from autogen_nb.cli.demo_command import demo
 from autogen_nb.cli.doctor_command import doctor
 from autogen_nb.cli.map_command import map_rows
 from autogen_nb.cli.mcp_command import mcp
-from autogen_nb.cli.run_command import run
+from autogen_nb.cli.run_command import demo, run
 from autogen_nb.cli.sessions_command import sessions
 from autogen_nb.errors import AutogenError
 

@@ -30,8 +30,7 @@ def mcp(http: int | None, kernels: int, **values: Any) -> int:
     """
     if find_spec("mcp") is None:
         raise ConfigError("the package mcp is missing: pip install 'autogen-nb[mcp]'")
-    from autogen_nb.cli.mcp_server import serve
-    from autogen_nb.cli.served_chat import ServedChats
+    from autogen_nb.cli.mcp_server import ServedChats, serve
 
     options = Settings.from_options("", **values)
     if options.confirm is None:

@@ -13,8 +13,7 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover, RulesFile
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.run import run_to_completion
-from autogen_nb.sessions import listing
-from autogen_nb.sessions.store import SessionStore
+from autogen_nb.sessions.store import HEADS, MATCH_HEADS, SessionStore, latest_rows, matches, session_rows
 from autogen_nb.settings import Settings
 from autogen_nb.views.plain_view import PlainView
 
@@ -32,8 +31,8 @@ def sessions(context: click.Context) -> None:
 def list_sessions(*, is_all: bool) -> None:
     """Lists sessions, the latest first."""
     store, command = SessionStore(), "autogen-nb sessions list --all"
-    rows, note = (listing.rows(store), "") if is_all else listing.latest_rows(store, command)
-    _print([listing.HEADS, *rows])
+    rows, note = (session_rows(store), "") if is_all else latest_rows(store, command)
+    _print([HEADS, *rows])
     if note:
         click.echo(note, err=True)
 
@@ -53,7 +52,7 @@ def show(name: str) -> None:
 @click.argument("text", nargs=-1, required=True)
 def search(text: Sequence[str]) -> None:
     """Searches messages and printed text."""
-    _print([listing.MATCH_HEADS, *listing.matches(SessionStore(), " ".join(text))])
+    _print([MATCH_HEADS, *matches(SessionStore(), " ".join(text))])
 
 
 @sessions.command()

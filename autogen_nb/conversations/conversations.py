@@ -21,10 +21,9 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.transfer.variable_transfer import SharedVariables, TransferRecord
 from autogen_nb.messages import Completion
-from autogen_nb.sessions.session import Session, SessionRun
-from autogen_nb.sessions.table_reads import table_reads
+from autogen_nb.sessions.session import Session, SessionRun, table_reads
 from autogen_nb.settings import Settings
-from autogen_nb.trusted import policy_file
+from autogen_nb.trusted import owned_files
 from autogen_nb.views import in_words
 
 if TYPE_CHECKING:
@@ -448,7 +447,7 @@ class Conversations:
         for run in runs:
             place = run.settings.place(place)
         place.check(self.cwd)
-        policy_file.policy().check_sandbox(place.sandbox, "this chat")
+        owned_files.policy().check_sandbox(place.sandbox, "this chat")
         chat, _ = self.renew(str(session.head["chat"]))
         chat.move_to(place, default)
         chat.restore(session, runs)

@@ -24,7 +24,7 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.messages import CodeBlock
-from autogen_nb.run.io_stream import IOStream
+from autogen_nb.run.surfaces import IOStream
 
 _WHY = "Why (for the assistant, may be empty)? "
 _ALWAYS = " al[w]ays allow,"

@@ -1,14 +1,132 @@
-"""Writes a chat as a notebook, a script, Markdown or HTML; the chat's code runs without this package."""
+"""Writes a chat as a notebook, a script, Markdown or HTML, from the messages and the code that ran in its log.
+
+The chat's code runs without this package. The outputs of another run can be compared with those of the log.
+"""
 
 import ast
-from collections.abc import Callable, Iterable
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.core.text import code_blocks
+from autogen_nb.core.text.visible_text import without_controls
 from autogen_nb.errors import ConfigError
-from autogen_nb.outputs import Bundle, Display, Failure, Output, Result, Stream
-from autogen_nb.sessions.script import Code, Words, code_of
+from autogen_nb.events import CodeAsked, CodeRan, Recorded, Said
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import BACK, Bundle, Display, Failure, Output, Result, Stream
+
+_LINE = re.compile(r"Cell In\[\d+\], line (\d+)")
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A task or a message; `author` is "" for a task."""
+
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Blocks that ran, and their result; `ran` is None if a block failed, so that no failure is exported.
+
+    `is_part` is True for the statements of a failed block that ran before the error.
+    """
+
+    asked: CodeAsked
+    ran: CodeRan | None
+    is_part: bool = False
+
+
+def parts_of_run(task: str, log: Sequence[Recorded]) -> list[Words | Code]:
+    """The task, the blocks of each run (below their message if no block failed), and the last message.
+
+    The part of a failed block that ran is included only if later blocks use a name that it sets or changes.
+    """
+    found: list[Words | Code] = [Words("", task)]
+    first = next((event for event in log if isinstance(event, Said)), None)
+    words: Words | None = None
+    asked: CodeAsked | None = None
+    for event in log:
+        match event:
+            case Said(sender=author, message=message) if event is not first:
+                prose = without(END_WORD, code_blocks.read(message.text).prose)
+                words = Words(author, prose) if prose else None
+            case CodeAsked():
+                asked = event
+            case CodeRan() if asked is not None:
+                ok = not event.exit_code
+                blocks = blocks_that_ran(asked, event)
+                found += [words] if words is not None and blocks and ok else []
+                whole = event.ran - (not ok)
+                for group, is_part in ((blocks[:whole], False), (blocks[whole:], True)):
+                    if group:
+                        found.append(Code(replace(asked, blocks=group), event if ok else None, is_part))
+                words = None
+            case _:
+                pass
+    found += [words] if words is not None else []
+    return [part for number, part in enumerate(found) if not _is_unused(part, found[number + 1 :])]
+
+
+def blocks_that_ran(asked: CodeAsked, ran: CodeRan) -> tuple[CodeBlock, ...]:
+    """The blocks that ran without an error, and the statements of a failed block that ran before the error."""
+    blocks = asked.blocks[: ran.ran]
+    if not ran.exit_code or not blocks:
+        return blocks
+    *done, failed = blocks
+    part = "" if BACK in ran.note else _statements_that_ran(failed, ran.outputs)
+    return (*done, *([replace(failed, code=part)] if part else []))
+
+
+def code_of(blocks: Iterable[CodeBlock]) -> str:
+    """The blocks as the code of one cell."""
+    return "\n\n".join(
+        block.code.strip()
+        if block.language == "python"
+        else f"get_ipython().run_cell_magic({block.language!r}, '', {block.code!r})"
+        for block in blocks
+    )
+
+
+def code_of_parts(found: Iterable[Words | Code]) -> str:
+    return code_of(block for part in found if isinstance(part, Code) for block in part.asked.blocks)
+
+
+def _statements_that_ran(block: CodeBlock, outputs: Iterable[object]) -> str:
+    failure = next((output for output in outputs if isinstance(output, Failure)), None)
+    tree = code_blocks.parse_python(block.code) if block.language == "python" else None
+    line = failure and _LINE.search(without_controls("\n".join(failure.traceback)))
+    if tree is None or not line:
+        return ""
+    ends = [statement.end_lineno or 0 for statement in tree.body if (statement.end_lineno or 0) < int(line[1])]
+    return "\n".join(block.code.split("\n")[: max(ends, default=0)])
+
+
+def _is_unused(part: Words | Code, later: Iterable[Words | Code]) -> bool:
+    """True for the part of a failed block that ran, if later blocks use no name that it sets or changes."""
+    if not isinstance(part, Code) or not part.is_part:
+        return False
+    used = {name for other in later if isinstance(other, Code) for name in _NAME.findall(code_of(other.asked.blocks))}
+    return not used & {name for block in part.asked.blocks for name in _changed(block.code)}
+
+
+def _changed(code: str) -> set[str]:
+    """The names that the code binds, and the variables whose items, attributes or methods it uses."""
+    tree = code_blocks.parse_python(code)
+    nodes = () if tree is None else ast.walk(tree)
+    owners = {
+        node.value.id
+        for node in nodes
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name)
+    }
+    return code_blocks.defined_names(code) | owners
+
 
 FORMATS = (".ipynb", ".py", ".md", ".html")
 
@@ -134,3 +252,60 @@ def _as_python(code: str) -> str:
     except ImportError as error:
         raise ConfigError("scripts with IPython's syntax need nbconvert: pip install nbconvert") from error
     return str(ipython2python(code)).rstrip("\n")
+
+
+Difference: TypeAlias = Literal["", "time", "outputs"]
+
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
+_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?|\d\d?:\d\d:\d\d(\.\d+)?|\d+(\.\d+)?(e-?\d+)? ?(ns|µs|us|ms|s|min)\b"
+)
+_PLAIN = (
+    "application/vnd.plotly.v1+json",
+    "application/vnd.vegalite.v5+json",
+    "application/vnd.vegalite.v6+json",
+    "application/json",
+    "image/png",
+    "image/jpeg",
+    "image/svg+xml",
+    "text/plain",
+)
+"""Media types, the most exact first; of each output, only its first type in this list is compared. Of HTML, only the
+text is compared, because its markup may contain random ids."""
+_MARKUP = re.compile(r"(?s)<(script|style)\b.*?</\1\s*>|<[^>]*>")
+
+
+def difference(expected: Iterable[Output], actual: Iterable[Output]) -> Difference:
+    """Returns "" if the outputs are equal except for memory addresses, "time" if only times differ, else "outputs"."""
+    before, after = _comparable(expected), _comparable(actual)
+    if before == after:
+        return ""
+    return "time" if [_TIME.sub("", text) for text in before] == [_TIME.sub("", text) for text in after] else "outputs"
+
+
+def _comparable(outputs: Iterable[Output]) -> list[str]:
+    texts: list[str] = []
+    stream = ""
+    for output in outputs:
+        match output:
+            case Stream(name=name, text=text):
+                if name != stream:
+                    texts.append("")
+                texts[-1] += text
+                stream = name
+                continue
+            case Display(data=data) | Result(data=data):
+                texts.append(_bundle(data))
+            case Failure(ename=ename, evalue=evalue):
+                texts.append(f"{ename}: {evalue}")
+            case _:
+                pass
+        stream = ""
+    return [_ADDRESS.sub("0x", text) for text in texts]
+
+
+def _bundle(data: Mapping[str, Any]) -> str:
+    mime = next((mime for mime in _PLAIN if mime in data), "")
+    if mime.endswith("json"):
+        return json.dumps(data[mime], sort_keys=True)
+    return str(data[mime]) if mime else _MARKUP.sub(" ", str(data.get("text/html", sorted(data))))

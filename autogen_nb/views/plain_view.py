@@ -33,7 +33,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import Completion, FunctionCall
 from autogen_nb.outputs import Stream
-from autogen_nb.run.io_stream import IOStream
+from autogen_nb.run.surfaces import IOStream
 from autogen_nb.views import in_words
 from autogen_nb.views.in_words import PersonAsked, PersonGiven, decision_text
 

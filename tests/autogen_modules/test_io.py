@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from autogen_nb import ConversableAgent
-from autogen_nb.run.io_stream import IOConsole, IOStream
+from autogen_nb.run.surfaces import IOConsole, IOStream
 from autogen_nb.testing import ScriptedModel
 
 

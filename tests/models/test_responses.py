@@ -25,7 +25,7 @@ from autogen_nb.models.openai.responses import ResponseAccumulator
 from autogen_nb.models.remote.server_errors import CHAT_ONLY
 from autogen_nb.models.wrappers.recording import Cache, Cached, Recording, ReplayModel
 from autogen_nb.testing import FakeOpenAI, FakeReply
-from autogen_nb.testing.fake_responses import response_events
+from autogen_nb.testing.fake_openai import response_events
 from tests.models.asking import ADD, HELLO, TOOL, ask, error_of, pair
 from tests.models.openai_world import EVENTS, at_host, bodies, openai
 from tests.replies import replied

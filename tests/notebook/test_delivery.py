@@ -7,7 +7,7 @@ import pytest
 from autogen_nb.errors import ChatUnfinished
 from autogen_nb.notebook.asking.delivery import intercept, question_channel
 from autogen_nb.notebook.asking.person import COPY, RESTORE, UNDO, Choice, TypingPerson
-from autogen_nb.run.io_stream import IOConsole, IOStream
+from autogen_nb.run.surfaces import IOConsole, IOStream
 from autogen_nb.testing import FakeOpenAI
 from tests.human.test_pipes import AGENTS
 from tests.notebook.conftest import python

@@ -1,7 +1,7 @@
 import pytest
 
 from autogen_nb.outputs import Display, Output, Result, Stream
-from autogen_nb.sessions.comparison import difference
+from autogen_nb.sessions.document import difference
 
 PLOTLY = "application/vnd.plotly.v1+json"
 VEGA = "application/vnd.vegalite.v5+json"

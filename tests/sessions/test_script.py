@@ -11,8 +11,7 @@ from traitlets.config import Config
 from autogen_nb.events import CodeAsked, CodeRan, Recorded, Said
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.outputs import Failure
-from autogen_nb.sessions.document import Document
-from autogen_nb.sessions.script import Code, code_of, parts
+from autogen_nb.sessions.document import Code, Document, code_of, parts_of_run
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def found(*log: Recorded) -> list[str]:
     task = Said("user", "assistant", Message("Go on."))
     return [
         code_of(part.asked.blocks) if isinstance(part, Code) else f"{part.author}: {part.text}"
-        for part in parts("Go on.", [task, *log])
+        for part in parts_of_run("Go on.", [task, *log])
     ]
 
 

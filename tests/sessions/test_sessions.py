@@ -17,9 +17,8 @@ from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import ChatStarted, CodeAsked, CodeRan, Ended, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.outputs import Display, Stream
-from autogen_nb.sessions import listing
 from autogen_nb.sessions.session import LOG, CodeStep, InputsStep, Session
-from autogen_nb.sessions.store import SessionStore
+from autogen_nb.sessions.store import SessionStore, latest_rows, matches, session_rows
 from tests.test_events import instances
 
 ASKED = CodeAsked("user", (CodeBlock("python", "x = 1"), CodeBlock("python", "y = 2")))
@@ -230,7 +229,7 @@ def test_session_that_the_system_refuses_is_an_error_of_one_line(store: SessionS
     for use in (store.read, store.open, store.remove):
         with pytest.raises(SessionError, match="cannot be used: Is a directory"):
             use(session.name)
-    assert "cannot be used: Is a directory" in next(listing.rows(store))[3]
+    assert "cannot be used: Is a directory" in next(session_rows(store))[3]
 
 
 def test_sessions_are_removed_when_they_are_old_and_unused(store: SessionStore) -> None:
@@ -265,7 +264,7 @@ def test_list_says_how_each_session_ended(store: SessionStore) -> None:
     damaged = begun(store)
     (damaged.folder / LOG).write_bytes(b"x\n")
 
-    rows = {row[4]: row[3] for row in listing.rows(store)}
+    rows = {row[4]: row[3] for row in session_rows(store)}
 
     assert rows["Done."] == "ended"
     assert rows["Runs."] == "code was running"
@@ -285,24 +284,24 @@ def test_list_has_one_line_for_a_map_and_the_latest_fifty(store: SessionStore) -
     for at in range(60):
         changed(f"map-21ad7d24-{at}", 10 + at)
 
-    rows, note = listing.latest_rows(store, "list")
+    rows, note = latest_rows(store, "list")
     for at in range(100, 147):
         changed("main", at)
-    more, more_note = listing.latest_rows(store, "list")
+    more, more_note = latest_rows(store, "list")
 
     assert [row[0] for row in rows] == ["map-21ad7d24-*", *reversed(chats), lone]
     assert rows[0][2:] == ("", "60 sessions", "Task 69.")
     assert note == "`list` lists each session"
     assert (len(more), more_note) == (50, "and 2 more; `list` lists each session")
-    assert len(list(listing.rows(store))) == 111
-    assert listing.latest_rows(SessionStore(store.folder / "none"), "list") == ([], "")
+    assert len(list(session_rows(store))) == 111
+    assert latest_rows(SessionStore(store.folder / "none"), "list") == ([], "")
 
 
 def test_search_finds_messages_and_printed_text(store: SessionStore) -> None:
     session = begun(store, Said("user", "assistant", Message("Where is the RAIN?")), ASKED)
     session.runs[0].log.append(CodeRan(0, (Stream("stdout", f"{'.' * 100}rain\nsun\n"),)))
 
-    rows = [row[2:] for row in listing.matches(store, "rain")]
+    rows = [row[2:] for row in matches(store, "rain")]
 
     assert rows == [("user", "Where is the RAIN?"), ("output", f"…{'.' * 40}rain")]
 

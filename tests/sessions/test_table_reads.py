@@ -5,9 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from autogen_nb.sessions.session import InputsStep, Session
+from autogen_nb.sessions.session import InputsStep, Session, TableRead, table_reads
 from autogen_nb.sessions.store import SessionStore
-from autogen_nb.sessions.table_reads import TableRead, table_reads
 
 READ = "df = pd.read_csv('größen.csv', sep=';')"
 OTHER = {

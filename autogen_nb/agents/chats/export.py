@@ -19,11 +19,18 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.transfer.describe import describe
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Bundle
-from autogen_nb.sessions.comparison import difference
-from autogen_nb.sessions.document import FORMATS, Document, pictures_folder, versions_code
-from autogen_nb.sessions.script import Code, Words, code_of, parts
-from autogen_nb.sessions.session import InputsStep, Session, SessionRun
-from autogen_nb.sessions.table_reads import TableRead
+from autogen_nb.sessions.document import (
+    FORMATS,
+    Code,
+    Document,
+    Words,
+    code_of,
+    difference,
+    parts_of_run,
+    pictures_folder,
+    versions_code,
+)
+from autogen_nb.sessions.session import InputsStep, Session, SessionRun, TableRead
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _PAGES = (".html", ".md")
@@ -76,7 +83,7 @@ class Export:
     _cells: list[tuple[SessionRun, list[Words | Code]]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._cells = [(stored, parts(stored.task, stored.log)) for stored in self.session.runs]
+        self._cells = [(stored, parts_of_run(stored.task, stored.log)) for stored in self.session.runs]
 
     @property
     def code(self) -> list[Code]:

@@ -7,7 +7,7 @@ from typing import Any
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Completion, Usage
-from autogen_nb.run.io_stream import IOStream
+from autogen_nb.run.surfaces import IOStream
 
 
 class UsageTotals:

@@ -19,7 +19,7 @@ from autogen_nb.notebook.asking.person import APPLY
 from autogen_nb.notebook.commands.command import CommandContext, argument, command
 from autogen_nb.notebook.context import Cell, data_variables, names_in, quoted, redacted, restore_secrets
 from autogen_nb.notebook.rendering.chat_html import difference, folded_note
-from autogen_nb.sessions import script
+from autogen_nb.sessions.document import code_of
 from autogen_nb.settings import Settings
 
 _CHECKED_BYTES = 16 * 10**6
@@ -188,7 +188,7 @@ def _last_block(log: Iterable[Recorded]) -> str:
         if isinstance(event, CodeAsked):
             asked = event
         elif isinstance(event, CodeRan) and asked is not None and not event.exit_code:
-            code = script.code_of(asked.blocks[: event.ran])
+            code = code_of(asked.blocks[: event.ran])
     return code
 
 

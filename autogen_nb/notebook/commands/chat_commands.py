@@ -34,7 +34,7 @@ from autogen_nb.notebook.rendering.chat_html import first_picture, table
 from autogen_nb.notebook.rendering.mime import LIBRARIES, document, frame_html, library_html, safe
 from autogen_nb.notebook.view.notebook_view import cell_view
 from autogen_nb.outputs import Bundle
-from autogen_nb.sessions import script
+from autogen_nb.sessions.document import code_of_parts, parts_of_run
 from autogen_nb.sessions.session import Session
 from autogen_nb.settings import checked
 from autogen_nb.views import in_words
@@ -227,8 +227,8 @@ async def export(
 async def code(context: CommandContext, count: int | None, chat: str | None) -> None:
     conversation = context.started_chat(chat)
     runs = conversation.runs[-count:] if count else conversation.runs
-    parts = (part for each in runs for part in script.parts(each.task, each.log))
-    if not (source := script.code_of_parts(parts)):
+    parts = (part for each in runs for part in parts_of_run(each.task, each.log))
+    if not (source := code_of_parts(parts)):
         raise ConfigError(f"no block of chat {conversation.name!r} has run without an error yet")
     decisions = dict.fromkeys(
         in_words.block_decision(given, asked, "")

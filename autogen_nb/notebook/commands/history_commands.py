@@ -46,9 +46,9 @@ from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, argum
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
 from autogen_nb.notebook.view.notebook_view import CellView, cell_view
-from autogen_nb.sessions import listing
 from autogen_nb.sessions.attachment import follow
 from autogen_nb.sessions.session import SessionRun
+from autogen_nb.sessions.store import HEADS, MATCH_HEADS, latest_rows, matches, session_rows, state_of, time_of
 from autogen_nb.views.in_words import PersonAsked, PersonGiven, Totals, shortened
 
 _LENGTH = 80
@@ -63,9 +63,9 @@ async def chats(context: CommandContext) -> None:
             rows.append((chat.name, "0", "", "has not begun", "", chat.folder))
             continue
         times = [time for run in chat.session.runs for time in run.log.times]
-        last = listing.time_of(times[-1]) if times else ""
+        last = time_of(times[-1]) if times else ""
         task = shortened(chat.runs[0].task, _LENGTH)
-        rows.append((chat.name, str(len(chat.runs)), last, listing.state(chat.session), task, chat.folder))
+        rows.append((chat.name, str(len(chat.runs)), last, state_of(chat.session), task, chat.folder))
     for name, team in context.notebook.teams.items():
         rows.append((name, "", "", f"a team of {len(team.participants)}, {len(team.messages)} messages", "", ""))
     heads = ("chat", "cells", "last change", "state", "first task", "files")
@@ -76,7 +76,7 @@ async def chats(context: CommandContext) -> None:
 async def history(context: CommandContext, chat: str | None) -> None:
     conversation = context.started_chat(chat)
     rows = [
-        (str(number), listing.time_of(at), event.sender, shortened(event.message.text, _LENGTH))
+        (str(number), time_of(at), event.sender, shortened(event.message.text, _LENGTH))
         for number, run in enumerate(conversation.session.runs if conversation.runs else (), 1)
         for event, at in zip(run.log, run.log.times, strict=True)
         if isinstance(event, Said)
@@ -127,11 +127,11 @@ def _show_rows(
 )
 async def sessions(context: CommandContext, *, is_all: bool) -> None:
     store = context.notebook.sessions.store
-    found, note = (listing.rows(store), "") if is_all else listing.latest_rows(store, "%autogen sessions list --all")
+    found, note = (session_rows(store), "") if is_all else latest_rows(store, "%autogen sessions list --all")
     if not (rows := list(found)):
         context.say("No sessions are stored.")
         return
-    shown = table(listing.HEADS, rows, kind="sessions", numbers={"cells"})
+    shown = table(HEADS, rows, kind="sessions", numbers={"cells"})
     context.show(stacked(shown, note_display(note)) if note else shown)
 
 
@@ -144,8 +144,8 @@ async def show_session(context: CommandContext, name: str) -> None:
 @command("searches messages and printed text", argument("words", nargs="+", metavar="TEXT"), name="sessions search")
 async def search(context: CommandContext, words: Sequence[str]) -> None:
     text = " ".join(words)
-    if rows := list(listing.matches(context.notebook.sessions.store, text)):
-        context.show(table(listing.MATCH_HEADS, rows, kind="sessions"))
+    if rows := list(matches(context.notebook.sessions.store, text)):
+        context.show(table(MATCH_HEADS, rows, kind="sessions"))
     else:
         context.say(f"No session contains {text!r}.")
 

@@ -59,7 +59,7 @@ from autogen_nb.notebook.view.outputs import (
     render_decision,
 )
 from autogen_nb.notebook.view.slots import CellLibraries, FootedView, Publish, Slot, publish_here
-from autogen_nb.sessions import script
+from autogen_nb.sessions.document import code_of_parts, parts_of_run
 from autogen_nb.settings import Show
 from autogen_nb.views import in_words
 from autogen_nb.views.in_words import PersonAsked, PersonGiven, name_of, picture_in_words, speaker_choice
@@ -401,7 +401,7 @@ class NotebookView(FootedView):
 
     def _code(self) -> str:
         """The script of the chat, for a new cell; "" if it is too long."""
-        code = script.code_of_parts(script.parts("", self._log))
+        code = code_of_parts(parts_of_run("", self._log))
         return code if len(code) <= _LONGEST_CODE else ""
 
     def _work(self, contents: Sequence[Content]) -> str:
