@@ -19,8 +19,7 @@ from autogen_nb.events import Called, HumanInputAsked, ModelAsked, Recorded
 from autogen_nb.human.rule_based_approver import NobodyToAsk
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedHuman
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, contents, model_of, user
-from tests.agents.groups import events
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, contents, events, model_of, user
 
 KEY = "sk-a-key-that-is-nobodys"
 LONGEST_LINE = 500

@@ -19,8 +19,7 @@ from autogen_nb.outputs import Failure, Stream
 from autogen_nb.run import Log
 from autogen_nb.testing import ScriptedHuman, ScriptedModel
 from autogen_nb.views.plain_view import PlainView
-from tests.agents.chatting import Way, assistant, user
-from tests.agents.groups import events, stream
+from tests.agents.chatting import Way, assistant, events, stream, user
 from tests.processes import gone
 
 

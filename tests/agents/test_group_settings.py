@@ -8,8 +8,7 @@ from autogen_nb.agents.group_manager import GroupChatManager
 from autogen_nb.agents.message_transforms import MessageHistoryLimiter, TransformMessages
 from autogen_nb.errors import AgentNameConflict, ConfigError, UndefinedNextAgent
 from autogen_nb.testing import ScriptedHuman
-from tests.agents.chatting import BOTH_WAYS, Way
-from tests.agents.groups import ABC, held, led, member, members, remembered, spoken
+from tests.agents.chatting import ABC, BOTH_WAYS, Way, held, led, member, members, remembered, spoken
 
 ALICE, BOB, CAROL = members()
 ZOE = member("zoe")

@@ -10,8 +10,7 @@ from autogen_nb.agents.group_manager import GroupChatManager
 from autogen_nb.errors import CallbackError, ConfigError, NoEligibleSpeaker
 from autogen_nb.events import HumanInputGiven, ModelAsked, Recorded, SpeakerAsked, SpeakerGiven
 from autogen_nb.testing import ScriptedHuman, ScriptedModel
-from tests.agents.chatting import BOTH_WAYS, Way
-from tests.agents.groups import held, led, member, members, remembered, spoken
+from tests.agents.chatting import BOTH_WAYS, Way, held, led, member, members, remembered, spoken
 
 
 def names(manager: Any) -> list[str]:

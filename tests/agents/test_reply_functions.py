@@ -13,8 +13,7 @@ from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError, SenderRequired
 from autogen_nb.events import Called, Recorded
 from autogen_nb.testing import ScriptedExecutor
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
-from tests.agents.groups import events
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, events, user
 
 PEER = user()
 
