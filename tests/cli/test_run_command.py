@@ -1,12 +1,17 @@
+import re
+import shlex
+import shutil
 import signal
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
 from autogen_nb.testing import FakeOpenAI
-from tests.cli.commands import TIMEOUT, asked, book, ran, started, texts
+from tests.cli.commands import DATA, TIMEOUT, Ran, asked, book, ran, started, texts
 from tests.notebook.conftest import python
+from tests.pages import README, text
 from tests.processes import gone
 
 pytestmark = pytest.mark.slow
@@ -83,3 +88,29 @@ def test_a_signal_ends_everything_and_keeps_what_there_is(
     assert "Traceback" not in out + err
     assert "autogen-nb run: stopped; r.ipynb has the results so far\n" in err
     assert any(f"kernel {kernel}" in text for text in texts(book(folder / "r.ipynb").cells[-1]))
+
+
+def answered(folder: Path) -> tuple[Ran, int]:
+    shutil.copytree(DATA, folder / "data")
+    (line,) = re.findall(r"^autogen-nb (run .*)$", text(README), re.MULTILINE)
+    done = ran(*shlex.split(line), "--quiet", cwd=folder)
+    cells = nbformat.read(folder / "report.ipynb", as_version=4).cells
+    return done, sum("image/png" in each.get("data", {}) for cell in cells for each in cell.get("outputs", []))
+
+
+def test_the_command_of_the_readme_answers_as_a_whole(tmp_path: Path) -> None:
+    done, plots = answered(tmp_path)
+
+    assert (done.code, done.err, plots) == (0, "", 1)
+    assert "By `species`, `Gentoo` has the highest mean `body_mass_g`: 5,076.02" in done.out
+    assert "not whole" not in done.out
+
+
+def test_an_answer_without_its_plots_says_so_and_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "matplotlibrc").write_text("figure.dpi: 100000\n")
+    done, plots = answered(tmp_path)
+
+    assert (done.code, plots) == (6, 0)
+    assert "By `species`, `Gentoo`" in done.out
+    assert "Computed, but not shown as a plot: " in done.out
+    assert "Incomplete: blocks failed or plots are missing" in done.err
