@@ -127,7 +127,7 @@ from .agents.user_proxy import ApprovalResponse as ApprovalResponse
 from .agents.user_proxy import CodeExecutorAgent as CodeExecutorAgent
 from .agents.user_proxy import UserProxyAgent as UserProxyAgent
 from .autogen_modules import install_as_autogen as install_as_autogen
-from .cli.table_files import EXAMPLE as EXAMPLE
+from .cli.task_options import EXAMPLE as EXAMPLE
 from .errors import AgentNameConflict as AgentNameConflict
 from .errors import InvalidCarryOverType as InvalidCarryOverType
 from .errors import NoEligibleSpeaker as NoEligibleSpeaker

@@ -13,8 +13,7 @@ from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import code_pair
 from autogen_nb.cli import exit_codes
-from autogen_nb.cli.table_files import load
-from autogen_nb.cli.task_options import task_options
+from autogen_nb.cli.task_options import load, task_options
 from autogen_nb.core.ports import Model
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ChatUnfinished, NobodyThere

@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from autogen_nb.cli import exit_codes
-from autogen_nb.cli.table_files import load
-from autogen_nb.cli.task_options import task_options, task_text
+from autogen_nb.cli.task_options import load, task_options, task_text
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.many import dask_map
 

@@ -24,8 +24,7 @@ from uuid import uuid4
 import click
 
 from autogen_nb.cli import exit_codes
-from autogen_nb.cli.table_files import EXAMPLES, tables
-from autogen_nb.cli.task_options import task_options, task_text
+from autogen_nb.cli.task_options import EXAMPLES, tables, task_options, task_text
 from autogen_nb.core.text.visible_text import without_controls
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.notebook_kernel import NotebookKernel, notebook_kernel

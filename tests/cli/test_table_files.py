@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from autogen_nb.cli.run_command import save
-from autogen_nb.cli.table_files import tables
+from autogen_nb.cli.task_options import tables
 from autogen_nb.errors import ConfigError
 from tests.processes import on_small_disk
 

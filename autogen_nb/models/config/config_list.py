@@ -91,9 +91,7 @@ def filter_config(
         If True, the function returns the entries that match none of the criteria.
     """
     criteria = [(key, _values(values)) for key, values in (filter_dict or {}).items()]
-    return [
-        entry for entry in config_list if all(_meets(entry.get(key), values) != exclude for key, values in criteria)
-    ]
+    return [entry for entry in config_list if all(meets(entry.get(key), values) != exclude for key, values in criteria)]
 
 
 def get_config_list(
@@ -271,7 +269,7 @@ def _values(values: Any) -> Sequence[Any]:
     return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
 
-def _meets(value: Any, values: Sequence[Any]) -> bool:
+def meets(value: Any, values: Sequence[Any]) -> bool:
     return any(item in values for item in (value if isinstance(value, list) else [value]))
 
 

@@ -26,7 +26,7 @@ from typing import Any, Literal, TypeAlias
 from autogen_nb.core.ports import Model, ModelRequest, Part
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import Completion, Message, Usage
-from autogen_nb.models.config.config_list import LIST, find_list
+from autogen_nb.models.config.config_list import LIST, find_list, meets
 from autogen_nb.models.config.providers import (
     OPENAI,
     PROVIDERS,
@@ -211,17 +211,12 @@ def _entries_for(name: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
     if not entries:
         return []
     name = name or str(entries[0].get("model") or "")
-    return [entry for entry in entries if name and (entry.get("model") == name or name in _tags(entry))]
+    return [entry for entry in entries if name and (entry.get("model") == name or meets(entry.get("tags"), [name]))]
 
 
 def _address(entry: Mapping[str, Any]) -> str:
     names = ("base_url", "azure_endpoint", "api_base")
     return next((str(entry[name]) for name in names if entry.get(name)), "")
-
-
-def _tags(entry: Mapping[str, Any]) -> list[Any]:
-    tags = entry.get("tags")
-    return tags if isinstance(tags, list) else [tags]
 
 
 class CustomClientModel:
