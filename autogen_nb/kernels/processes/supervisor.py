@@ -11,8 +11,8 @@ supervisor runs as the parent of the kernel, without an owner.
 4. The supervisor forwards SIGINT to the child's process group, with SIGCONT for stopped processes.
 5. If the supervisor dies, the system kills the child.
 6. The kernel's checkpoints (`inside/checkpoint.py`) are copies of the kernel that sleep. If the kernel ends while there
-   are checkpoints, the supervisor kills all other descendants, and waits for its client (`checkpoints.py`), which can
-   wake a checkpoint as the new child.
+   are checkpoints, the supervisor kills all other descendants, and waits for its client (`CheckpointClient`), which
+   can wake a checkpoint as the new child.
 """
 
 import ctypes
