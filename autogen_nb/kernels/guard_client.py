@@ -6,6 +6,7 @@ import logging
 import mimetypes
 import os
 import re
+import shlex
 import site
 import socket
 import sys
@@ -17,7 +18,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.core.analysis import effects_to_confirm
+from autogen_nb.core.analysis import effects, effects_to_confirm
+from autogen_nb.core.analysis.effect_collector import one_line
+from autogen_nb.core.analysis.shell_effects import commands
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.permissions import BlockPermissions, Guarded, Judge, allows
 from autogen_nb.core.text.visible_text import visible
@@ -25,20 +28,8 @@ from autogen_nb.effects import Effect, EffectKind
 from autogen_nb.kernels.inside.service import DRAW
 from autogen_nb.messages import CodeBlock
 
-_INSTALLER = re.compile(
-    r"(?:[^\s;&|`$<>()]*/)?"
-    r"(?:pip[\d.]*|uv|conda|mamba|micromamba|apt|apt-get|npm|(?:\S*python[\d.]*|uv|uvx) -m pip|uv pip)"
-    r" +(?:-\S+ +)*(?:install|add)\b(.*)"
-)
-# Matches shell syntax, but not the `>=` and `<=` of version specifiers.
-_SHELL = re.compile(r"[;&|`$()\n]|[<>](?!=)|>=?&")
-_PIP = f"{sys.executable} -m pip "
-# Options that name no package; the value of any other option may name one.
-_FLAG = re.compile(
-    r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
-)
 _SHELLS = ("sh", "bash", "dash", "zsh")
-_LONGEST_TEXT = 200
+_LONGEST_COMMAND = 200
 
 _log = logging.getLogger(__name__)
 _PACKET = 1 << 20
@@ -78,27 +69,18 @@ _FILE_TYPES = {*mimetypes.types_map, ".parquet", ".pkl", ".npy", ".sqlite", ".db
 
 def effect_of(words: Sequence[str]) -> Effect:
     """The effect of starting a program; the words are those of its command line."""
-    command = _command(words)
-    if command.startswith(_PIP):
-        command = command.removeprefix(_PIP.removesuffix("pip "))
-    installer = _INSTALLER.fullmatch(command.strip())
-    if installer is not None and not _SHELL.search(installer[1]):
-        packages = " ".join(word for word in installer[1].split() if not _FLAG.fullmatch(word))
-        return Effect("install", packages, visible(f"installs {_short(packages)}".strip()))
-    return Effect("process", command, visible(f"starts {_short(command)}" if command else "starts a process"))
-
-
-def _command(words: Sequence[str]) -> str:
     match words:
-        case [program, "-c", command, *_] if program.rpartition("/")[2] in _SHELLS:
-            return command
+        case [program, "-c", shell_code, *_] if program.rpartition("/")[2] in _SHELLS:
+            command = read = shell_code
         case _:
-            return " ".join(words)
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
+            command, read = " ".join(words), shlex.join(words)
+    match effects(CodeBlock("sh", read)):
+        # A program beside the installer would run with its approval.
+        case (Effect(kind="install") as effect,) if len(commands(read) or ()) == 1:
+            return effect
+        case _:
+            what = f"starts {one_line(command, _LONGEST_COMMAND)}" if command else "starts a process"
+            return Effect("process", command, what)
 
 
 def config(folders: Sequence[Path], cwd: Path, environ: Mapping[str, str], *, has_root: bool = False) -> dict[str, Any]:

@@ -9,8 +9,7 @@
 import re
 import textwrap
 
-from autogen_nb.core.analysis.effect_collector import EffectCollector, one_line
-from autogen_nb.core.analysis.known_names import kinds
+from autogen_nb.core.analysis.effect_collector import EffectCollector, kinds, one_line
 from autogen_nb.core.analysis.python_effects import read_python
 from autogen_nb.core.analysis.shell_effects import read_shell
 from autogen_nb.core.analysis.sql_effects import read_statement

@@ -1,14 +1,19 @@
 """Collects the effects of code, each with a kind and a description for the user."""
 
+import builtins
 import re
+import tomllib
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import Effect, EffectKind
 
+_GROUP = re.compile(r"([\w.]+)\{([^}]*)\}")
 FileUse: TypeAlias = Literal["read", "write", "delete"]
 
 UNSPELLED = "\ue000"
@@ -20,7 +25,6 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,20})://")
 _HARMLESS_PATH = re.compile(
     r"(?i)nul|/dev/(null|stdout|stderr)|/proc/(meminfo|cpuinfo|loadavg|uptime|version|self/(status|statm?|fd/?))"
 )
-_SHOWN = 80
 _VERBS: Mapping[FileUse, str] = {"read": "reads", "write": "writes", "delete": "deletes or moves"}
 _WORDS: Mapping[EffectKind, str] = {
     "network": "connects to",
@@ -35,6 +39,43 @@ _WORDS_WITHOUT_TARGET: Mapping[EffectKind, str] = {
     "environment": "changes or reads the environment",
     "unknown": "may do more",
 }
+
+
+def word_lists(table: str) -> dict[str, frozenset[str]]:
+    """The lists of a table by key; a dot in `table` separates the names of nested tables."""
+    values: Any = _tables()
+    for part in table.split("."):
+        values = values[part]
+    return {key: frozenset(text.split()) for key, text in values.items()}
+
+
+def kinds(table: str) -> dict[str, str]:
+    """The key of each word in a table."""
+    return {word: key for key, words in word_lists(table).items() for word in words}
+
+
+@cache
+def _tables() -> Mapping[str, Any]:
+    text = resources.files(__package__).joinpath("known_names.toml").read_text("utf-8")
+    return tomllib.loads(_GROUP.sub(lambda group: " ".join(group[1] + name for name in group[2].split()), text))
+
+
+_LIBRARIES = kinds("libraries")
+
+BUILTINS = frozenset((*dir(builtins), "get_ipython"))
+
+ALIASES = {name.partition(".")[0]: name.partition(".")[0] for name in _LIBRARIES if name not in BUILTINS}
+ALIASES |= dict(pair.split("=", 1) for pair in word_lists("names")["usual"])
+"""The usual meaning of a name, such as `np`, that an earlier block may have imported."""
+
+
+def library_kind(name: str) -> EffectKind | None:
+    """The effect of using a full name such as ``requests.get``, by its longest known prefix; None if it is unknown."""
+    while name not in _LIBRARIES:
+        name = name.rpartition(".")[0]
+        if not name:
+            return None
+    return cast("EffectKind", _LIBRARIES[name])
 
 
 class EffectCollector:
@@ -119,6 +160,6 @@ def local(path: str) -> str:
     return re.sub(r"(?i)^file:(//(localhost)?(?=/))?", "", path)
 
 
-def one_line(text: str) -> str:
-    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in visible(text[: _SHOWN + 1]))
-    return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"
+def one_line(text: str, most: int = 80) -> str:
+    plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in visible(text[: most + 1]))
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"

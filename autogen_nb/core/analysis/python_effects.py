@@ -13,8 +13,17 @@ from itertools import product
 from typing import cast
 
 from autogen_nb.core.analysis import sql_effects
-from autogen_nb.core.analysis.effect_collector import UNSPELLED, EffectCollector, FileUse, is_url
-from autogen_nb.core.analysis.known_names import ALIASES, BUILTINS, kinds, library_kind, word_lists
+from autogen_nb.core.analysis.effect_collector import (
+    ALIASES,
+    BUILTINS,
+    UNSPELLED,
+    EffectCollector,
+    FileUse,
+    is_url,
+    kinds,
+    library_kind,
+    word_lists,
+)
 from autogen_nb.core.analysis.spelled_values import SpelledValues, Text
 from autogen_nb.core.text.code_blocks import parse_python
 

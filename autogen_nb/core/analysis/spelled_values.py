@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice, product
 from typing import TypeAlias
 
-from autogen_nb.core.analysis.effect_collector import TEMPORARY, UNSPELLED
-from autogen_nb.core.analysis.known_names import ALIASES, BUILTINS, word_lists
+from autogen_nb.core.analysis.effect_collector import ALIASES, BUILTINS, TEMPORARY, UNSPELLED, word_lists
 
 Text: TypeAlias = str | None  # None for a text that is not spelled
 
