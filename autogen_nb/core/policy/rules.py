@@ -260,10 +260,7 @@ def _kind(word: str) -> EffectKind:
 def _target(kind: EffectKind, target: str, folder: str, home: str) -> str:
     match kind:
         case "read_private" | "write" | "delete":
-            valid, way = (
-                absolute_path(target, folder=folder, home=home),
-                "give an absolute path without '..'",
-            )
+            valid, way = absolute_path(target, folder=folder, home=home), "give an absolute path without '..'"
         case "network":
             valid, way = _host(target), "name one host, as in: network api.example.org, or network *.example.org"
         case "install":
