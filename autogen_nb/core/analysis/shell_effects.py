@@ -151,12 +151,12 @@ class _ShellReader:
         elif name.startswith("python") and arguments[:3] == ["-m", "pip", "install"]:
             kind = "install"
         match kind:
-            case "install":
-                changes = verb in ("env", "config") and not _COMMANDS["changing"].isdisjoint(arguments)
-                if not {"install", "add"}.isdisjoint(paths[:2]):
-                    self._effects.add("install", " ".join(_packages(arguments)))
-                elif verb not in _COMMANDS["inspecting"] or changes:
-                    self._effects.add("process", " ".join((name, *arguments)))
+            case "install" if not {"install", "add"}.isdisjoint(paths[:2]):
+                self._effects.add("install", " ".join(_packages(arguments)))
+            case "install" if verb in _COMMANDS["inspecting"] and not (
+                verb in ("env", "config") and not _COMMANDS["changing"].isdisjoint(arguments)
+            ):
+                pass
             case "network":
                 addresses: list[str | None] = [match[0] for word in arguments if (match := _ADDRESS.search(word))]
                 for address in addresses or (paths[:1] if name in _COMMANDS["by_host"] else None) or [None]:
