@@ -32,7 +32,7 @@ _CHANGING = {
     "ps": r"\w*e\w*",
 }
 """These commands only read or print, except with these arguments."""
-_FLAG = re.compile(r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy)=.*")
+_FLAG = re.compile(r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*")
 """Options of an installer that cannot name a package; other options with a value may name one."""
 _TEXT_OPTION = re.compile(r"-[ef]|--(regexp|file|expression).*")
 _NO_PATH = re.compile(r"-|\]\]?|==?|!=?|\d+")
@@ -116,7 +116,9 @@ class _ShellReader:
 
     def _read_words(self, name: str, arguments: list[str], program: str) -> None:
         kind, paths = _KINDS.get(name), [word for word in arguments if not word.startswith("-")]
-        if name == "cd":
+        if name.startswith("python") and arguments[:2] == ["-m", "pip"]:
+            self._read_words("pip", arguments[2:], "pip")
+        elif name == "cd":
             self._folder = None if arguments[:1] == ["-"] else self._path(arguments[0] if arguments else "~")
         elif any(re.fullmatch(_CHANGING.get(name, "$"), word, re.DOTALL) for word in arguments) or (
             kind in ("look", "print") and program != name
@@ -148,8 +150,6 @@ class _ShellReader:
             kind = "network"
         elif name == "env" and (any("=" not in path for path in paths) or any(map(_ENV_COMMAND.match, arguments))):
             kind = None
-        elif name.startswith("python") and arguments[:3] == ["-m", "pip", "install"]:
-            kind = "install"
         match kind:
             case "install" if not {"install", "add"}.isdisjoint(paths[:2]):
                 self._effects.add("install", " ".join(_packages(arguments)))
@@ -187,4 +187,4 @@ class _ShellReader:
 
 
 def _packages(arguments: list[str]) -> list[str]:
-    return [word for word in arguments if word not in ("install", "add", "pip", "-m") and not _FLAG.fullmatch(word)]
+    return [word for word in arguments if word not in ("install", "add", "pip") and not _FLAG.fullmatch(word)]
