@@ -32,7 +32,9 @@ _CHANGING = {
     "ps": r"\w*e\w*",
 }
 """These commands only read or print, except with these arguments."""
-_FLAG = re.compile(r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*")
+_FLAG = re.compile(
+    r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
+)
 """Options of an installer that cannot name a package; other options with a value may name one."""
 _TEXT_OPTION = re.compile(r"-[ef]|--(regexp|file|expression).*")
 _NO_PATH = re.compile(r"-|\]\]?|==?|!=?|\d+")
