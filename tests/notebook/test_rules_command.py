@@ -100,15 +100,16 @@ def test_markup_in_a_rule_stays_text(rules: RulesFile) -> None:
 
 @pytest.mark.slow
 def test_rule_runs_code_unasked_until_it_is_revoked(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print(eval(chr(54) + ' * 7'))"), "42.", python("print(eval(chr(54) + ' * 7'))"), "42.")
-    added = fresh.run("%autogen rules add unknown", "add")
+    code = python("import subprocess\nprint(subprocess.check_output(['expr', '40', '+', '2'], text=True), end='')")
+    model.add(code, "42.", code, "42.")
+    added = fresh.run("%autogen rules add process expr", "add")
 
     by_rule = fresh.run("%%autogen --confirm risky\nGo.", "one")
     cleared = fresh.run_clicking("%autogen rules clear", "clear", click=["Revoke"])
     asked = fresh.run_clicking("%%autogen --confirm risky --new\nGo.", "two", click=["Run"])
 
-    assert "always allow code that cannot be read" in added.text
-    assert by_rule.decisions[0].startswith("run by your rule: unknown")
+    assert "always allow running expr" in added.text
+    assert by_rule.decisions[0].startswith("run by your rule: process expr")
     assert by_rule.about("stream") == ["42\n"]
     assert cleared.text == "Revoked the one rule."
     assert asked.decisions == ["run by you"]
