@@ -57,6 +57,7 @@ _HOME_SETTINGS = (
 _ON_FILES: Mapping[str, tuple[EffectKind, str]] = {
     "read_private": ("read_private", "reads"),
     "write": ("write", "writes"),
+    "make": ("write", "makes"),
     "delete": ("delete", "deletes"),
     "move": ("delete", "moves"),
 }
@@ -245,7 +246,7 @@ class GuardClient:
             pairs = [(each.kind, each.target) for each in self._guarded.permissions.effects]
             scope = self._guarded.scope
             is_harmless = effect.kind == "process" and (target == _DRAW or _only_reads(effect.target, scope))
-            allowed = is_harmless or allows(pairs, effect.kind, effect.target, scope)
+            allowed = is_harmless or allows(pairs, effect.kind, effect.target, scope, above=kind == "make")
             key, name = (effect.kind, effect.target), effect.kind
             if kind == "write" and ("read", target) in {(each, scope.full(path)) for each, path in pairs}:
                 # SQLite opens a database that is only read for writing, too, and goes on with reading after an error.
@@ -262,7 +263,7 @@ class GuardClient:
         match kind:
             case "write_linked":
                 return Effect("write", target, f"writes {shown}, a file with several hard links")
-            case "read_private" | "write" | "delete" | "move":
+            case "read_private" | "write" | "make" | "delete" | "move":
                 effect_kind, verb = _ON_FILES[kind]
                 return Effect(effect_kind, target, f"{verb} {shown}")
             case "process":

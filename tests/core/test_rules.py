@@ -179,6 +179,10 @@ def test_effect_is_allowed(let: str, effect: str, allowed: bool) -> None:
     assert allows([pair for pair in pairs if pair[0] != "nothing"], kind, target, GROUND) is allowed
 
 
+def test_folders_are_made_above_a_permitted_path() -> None:
+    assert allows([("write", "new/deep/out.csv")], "write", "/home/me/work/new", GROUND, above=True)
+
+
 WHOLE = """
 [models]
 hosts = ["api.openai.com", "*.example.org", "127.0.0.1:8000"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -113,10 +114,7 @@ import shutil; shutil.rmtree('made')
         "0o40750 ['a.db', 'deep', 'hard', 'link', 'renamed']",
         "b'x'",
     ]
-    assert [(effect.kind, effect.target) for effect in kernel.asked] == [
-        ("write", str(kernel.folder / "made")),
-        ("network", "localhost"),
-    ]
+    assert [(effect.kind, effect.target) for effect in kernel.asked] == [("write", str(kernel.folder / "made"))]
     assert not (kernel.folder / "made").exists()
 
 
@@ -146,14 +144,56 @@ def call(*arguments):
 
 
 def test_name_is_asked_about_once(kernel: GuardedKernel) -> None:
-    code = """
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = f"""
 import socket
-server = socket.create_server(('127.0.0.1', 0)); port = server.getsockname()[1]
-for host in ('localhost', '127.0.0.1', 'localhost'): socket.create_connection((host, port)).close()
+for host in ('localhost', '127.0.0.1', 'localhost'):
+    socket.create_connection((host, {server.getsockname()[1]})).close()
 """
-    assert kernel.targets(code, answer=ALLOWED) == ["localhost"]
-    assert kernel.targets(code, Effect("network", "localhost")) == []
-    assert kernel.targets(code) == ["localhost"]
+        assert kernel.targets(code, answer=ALLOWED) == ["localhost"]
+        assert kernel.targets(code, Effect("network", "localhost")) == []
+        assert kernel.targets(code) == ["localhost"]
+
+
+def test_permission_to_write_is_none_for_more(kernel: GuardedKernel) -> None:
+    folder = kernel.folder.parent / "elsewhere"
+    (folder / "old").mkdir(parents=True)
+    (folder / "old" / "secret.txt").write_text("s")
+    code = f"""
+import os, shutil
+up = {str(folder)!r}
+with open(up + '/new.txt', 'w') as file: file.write('a')
+os.makedirs(up + '/made/deep'); open(up + '/made/deep/a', 'w').close(); os.replace(up + '/made/deep/a', up + '/made/b')
+print(open(up + '/made/b').read(), open(up + '/new.txt').read()); shutil.rmtree(up + '/made')
+for call in (lambda: os.utime(up), lambda: os.chmod(up, 0o700), lambda: os.remove(up + '/old/secret.txt'),
+             lambda: open(up + '/old/secret.txt').read(), lambda: shutil.rmtree(up + '/old')):
+    try: call()
+    except PermissionError: print('denied')
+"""
+    let = [Effect("write", str(folder / name)) for name in ("new.txt", "made/deep/a")]
+
+    ran = kernel.run(code, *let)
+
+    assert errors(ran) == []
+    assert ran.stdout.split() == ["a", *["denied"] * 5]
+    assert [(each.kind, each.target.removeprefix(str(folder))) for each in kernel.asked] == [
+        ("write", ""),
+        ("delete", "/old/secret.txt"),
+        ("read_private", "/old/secret.txt"),
+    ]
+    assert (folder / "old" / "secret.txt").read_text() == "s"
+
+
+def test_a_pipe_in_the_own_folder_waits_for_its_other_end(kernel: GuardedKernel) -> None:
+    path = str(kernel.own / "pipe")
+    code = f"""
+import os, threading
+os.mkfifo({path!r})
+writer = threading.Thread(target=lambda: open({path!r}, 'w').write('hello')); writer.start()
+print(open({path!r}).read()); writer.join(); os.remove({path!r})
+"""
+    assert kernel.run(code).stdout == "hello\n"
+    assert kernel.asked == []
 
 
 def test_database_that_is_only_read(kernel: GuardedKernel) -> None:

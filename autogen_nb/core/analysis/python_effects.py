@@ -321,8 +321,9 @@ class _PythonReader:
         elif library == "process" or (last in _CALLS["process"] and (library != "compute" or "()" in name)):
             self._read_program(call, name or last)
         elif name.startswith("os.") and library == "environment" and (texts := self._texts(call, 0)):
+            words = "changes the working directory" if name == "os.chdir" else ""
             for text in texts:
-                self._effects.add("environment", text)
+                self._effects.add("environment", text, words)
         elif isinstance(call.func, ast.Name) and not name:
             self._effects.add_vague("unknown", last)
         elif name and "()" not in name:

@@ -21,6 +21,7 @@ _CHANGING = {
     "find": r"-(exec|execdir|ok|okdir|delete|fprint\w*|fls)",
     "sed": r"-[bEnrsuz]*[if].*|--in.*|--fi.*",
     **dict.fromkeys(("awk", "gawk"), _AWK),
+    "tar": r"-\w*[IF].*|--(us|to-c|checkpoint-a|inf|new|rs).*",
     "sort": r"-[bcCdfghiMmnRrsuVz]*o.*|--o.*|--co.*",
     "rg": r"--pre.*",
     "tree": r"-o.*",

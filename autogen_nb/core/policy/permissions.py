@@ -2,8 +2,8 @@
 
 1. Harmless effects need no permission.
 2. A permission covers effects of its kind. A permission with a target covers only effects on this target: a path
-   includes everything below it (and for writing, the folders above it), a host includes all its ports, and a command
-   includes all commands of the same program. An installation includes only the named packages.
+   includes everything below it (and for making a folder, the folders above it), a host includes all its ports, and a
+   command includes all commands of the same program. An installation includes only the named packages.
 3. A permission of the kind "unknown" (code that the analysis cannot read) covers no other effects, because the question
    did not show them.
 """
@@ -37,18 +37,21 @@ BlockPermissions: TypeAlias = Guarded | Literal["ours"] | None
 """The permissions of a request's code; "ours" marks code of this package, and None allows everything."""
 
 
-def allows(permitted: Iterable[KindAndTarget], kind: str, target: str, scope: PathScope) -> bool:
+def allows(
+    permitted: Iterable[KindAndTarget], kind: str, target: str, scope: PathScope, *, above: bool = False
+) -> bool:
+    """True if an effect is permitted; `above` means that it makes a folder, which may be one above a permitted path."""
     if kind in _HARMLESS:
         return True
     return any(
-        allowed_kind == kind and (not allowed_target or _same(kind, allowed_target, target, scope))
+        allowed_kind == kind and (not allowed_target or _same(kind, allowed_target, target, scope, above=above))
         for allowed_kind, allowed_target in permitted
     )
 
 
-def _same(kind: str, permitted: str, target: str, scope: PathScope) -> bool:
+def _same(kind: str, permitted: str, target: str, scope: PathScope, *, above: bool) -> bool:
     if kind in _PATHS:
-        return _within(scope.full(permitted), scope.full(target), above=kind == "write")
+        return _within(scope.full(permitted), scope.full(target), above=above)
     if kind == "network":
         return _host(permitted) == _host(target)
     if kind == "process":

@@ -19,7 +19,9 @@ io_uring_setup 425 425|io_uring_enter 426 426|io_uring_register 427 427|userfaul
 perf_event_open 298 241|kexec_load 246 104|init_module 175 105|finit_module 313 273|delete_module 176 106
 reboot 169 142|swapon 167 224|swapoff 168 225|acct 163 89|quotactl 179 60|fanotify_init 300 262|capget 125 90
 capset 126 91|seccomp 317 277|landlock_create_ruleset 444 444|landlock_add_rule 445 445
-landlock_restrict_self 446 446|pidfd_open 434 434|pidfd_getfd 438 438
+landlock_restrict_self 446 446|pidfd_open 434 434|pidfd_getfd 438 438|setpriority 141 140|ioprio_set 251 30
+sched_setaffinity 203 122|sched_setscheduler 144 119|sched_setparam 142 118|sched_setattr 314 274|syslog 103 116
+add_key 248 217|request_key 249 218|keyctl 250 219
 """
 _COLUMNS = {"x86_64": 1, "aarch64": 2}
 _AUDIT_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

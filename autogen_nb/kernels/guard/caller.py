@@ -45,6 +45,11 @@ class Pinned:
         return self.descriptor is None or os.fstat(self.descriptor).st_nlink > 0
 
     @property
+    def is_regular(self) -> bool:
+        """True for a file that opens at once; opening a pipe with a name waits for its other end."""
+        return stat.S_ISREG(os.fstat(self._held).st_mode)
+
+    @property
     def link(self) -> bytes:
         """A path by which the supervisor reaches exactly this file."""
         return b"/proc/self/fd/%d" % self._held
@@ -66,7 +71,7 @@ class Caller:
         self.thread = thread
         self.name = NAMES.get(call, "")
         self.arguments = arguments
-        self._has_root = has_root
+        self.has_root = has_root
         self._held: list[int] = []
         self._memory: int | None = None
 
@@ -161,7 +166,7 @@ class Caller:
 
     def _base(self, folder: int, path: bytes) -> "tuple[int, bytes]":
         """The folder at which the path begins, and the path from there."""
-        if self._has_root:
+        if self.has_root:
             root = self.hold(os.open(f"/proc/{self.thread}/root", os.O_PATH | os.O_CLOEXEC))
             return root, path if path[:1] == b"/" else os.readlink(base_path(self.thread, folder)) + b"/" + path
         if path[:1] == b"/":
@@ -197,13 +202,13 @@ class Caller:
     def _entry(self, base: int, path: bytes) -> Pinned:
         above, _, name = path.rstrip(b"/").rpartition(b"/")
         if name in (b"", b".", b".."):
-            raise OSError(errno.EINVAL, "name")
+            raise FileExistsError(errno.EEXIST, "name")
         above = above or (b"/" if path[:1] == b"/" else b".")
         parent = self.hold(self._open_below(base, above, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
         return Pinned(f"{_where(parent).rstrip('/')}/{os.fsdecode(name)}", None, parent, name)
 
     def _open_below(self, base: int, path: bytes, flags: int) -> int:
-        how = struct.pack("=QQQ", flags, 0, _NO_MAGIC_LINKS | (_IN_ROOT if self._has_root else 0))
+        how = struct.pack("=QQQ", flags, 0, _NO_MAGIC_LINKS | (_IN_ROOT if self.has_root else 0))
         try:
             return system_call("openat2", base, path, how, len(how))
         except OSError as error:

@@ -33,7 +33,8 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | _TMPFILE
 MARKED = os.O_NOCTTY | os.O_DSYNC
 _NEW_NAMESPACES = 0x7E020000
 _FAST_OPEN = 0x20000000
-_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+# Typing into a terminal, and flags of files such as "immutable" (ioctl_fs(2)).
+_REFUSED_CONTROLS = (0x5412, 0x541C, 0x40086602, 0x401C5820)
 _X32 = 0x40000000
 _STREAM, _DATAGRAM, _SEQPACKET = 1, 2, 5
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
@@ -51,8 +52,12 @@ clone3 io_uring_setup io_uring_enter io_uring_register userfaultfd setxattrat re
 _REFUSED = """
 unshare setns mount umount2 move_mount open_tree fsopen fsmount fspick fsconfig mount_setattr pivot_root chroot
 open_by_handle_at bpf perf_event_open kexec_load init_module finit_module delete_module reboot swapon swapoff acct
-quotactl fanotify_init rt_sigqueueinfo
+quotactl fanotify_init rt_sigqueueinfo syslog add_key request_key keyctl
 """.split()
+
+_SCHEDULING = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr")
+# The number by which their first argument says that the second one is a process.
+_PRIORITIES = {"setpriority": 0, "ioprio_set": 1}
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
@@ -71,7 +76,7 @@ RIGHTS = {
 _OLDEST_ABI = 3
 
 # These would pass the wall: PERFMON alone reads the environment of another process.
-_CAPABILITIES = (2, 12, 13, 16, 17, 18, 19, 21, 22, 25, 27, 31, 32, 33, 38, 39, 40)
+_CAPABILITIES = (2, 9, 12, 13, 16, 17, 18, 19, 21, 22, 23, 25, 27, 31, 32, 33, 34, 38, 39, 40)
 _CAPABILITY_VERSION = 0x20080522
 
 
@@ -207,13 +212,25 @@ def _filter_program() -> "Sequence[bytes]":
         **{name: [_return(_error("EPERM"))] for name in _REFUSED},
         "ioctl": [
             _argument(1),
-            *_if_equal(_TIOCSTI, _error("EPERM")),
-            *_if_equal(_TIOCLINUX, _error("EPERM")),
+            *(part for number in _REFUSED_CONTROLS for part in _if_equal(number, _error("EPERM"))),
             _return(_ALLOW),
         ],
         "clone": [_argument(0), *_if_any(_NEW_NAMESPACES, _error("EPERM")), _return(_ALLOW)],
         # The own limits, and those of another process if they are only read.
         "prlimit64": [_argument(0), *_if_equal(0, _ALLOW), *_waits_unless_null(2), _return(_ALLOW)],
+        **{name: [_argument(0), *_if_equal(0, _ALLOW), _return(_NOTIFY)] for name in _SCHEDULING},
+        # Of several processes, such as all of the user's, these change nothing.
+        **{
+            name: [
+                _argument(0),
+                _operation(0x15, 1, 0, process),
+                _return(_error("EPERM")),
+                _argument(1),
+                *_if_equal(0, _ALLOW),
+                _return(_NOTIFY),
+            ]
+            for name, process in _PRIORITIES.items()
+        },
         "socket": [*sockets, _return(_NOTIFY)],
         "sendto": [
             *_waits_unless_null(4),

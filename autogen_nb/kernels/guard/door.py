@@ -44,12 +44,13 @@ _MOST_MEMORIES = 64
 _OPENS = (NUMBERS["openat"], NUMBERS.get("open"))
 # Effects on the process with a number.
 _PROCESS_KINDS = ("signal", "limit")
-_PATH_KINDS = ("read_private", "write", "delete", "move")
+_PATH_KINDS = ("read_private", "write", "make", "delete", "move")
 _SHARED_MEMORY = re.compile(r"/dev/shm/(sem\.|psm_|pym-|joblib_memmapping_folder_|loky-|torch_|__KMP_)")  # noqa: S108  # names that libraries give
 # Caches that programs do without: compiled modules, and lists of fonts.
 _CACHES = re.compile(r".*/(__pycache__(/[^/]+\.pyc(\.\d+)?)?|fontconfig/[^/]+\.cache-\d[^/]*)")
 # How multiprocessing and loky start processes of the same interpreter, which are asked about as themselves.
-_WORKERS = re.compile(r"(from )?(multiprocessing|joblib\.externals\.loky|loky)[. ].*", re.DOTALL)
+_MODULES = r"(multiprocessing|joblib\.externals\.loky|loky)[\w.]*"
+_WORKERS = {"-m": re.compile(_MODULES), "-c": re.compile(rf"from {_MODULES} import (\w+); ?\2\([^;\n]*\)")}
 _LOOKUPS = frozenset("fc-list fc-match fc-cache ldconfig lscpu nproc uname gcc cc ld objdump".split())
 _NAME_SERVICES = frozenset({"/run/nscd/socket", "/var/run/nscd/socket"})
 
@@ -81,7 +82,11 @@ class Door:
         self._free: set[tuple[str, str]] = set()
         self._allowed: set[tuple[str, str]] = set()
         self._denied: set[tuple[str, str]] = set()
+        # What the block has made with these permissions.
+        self._made: set[str] = set()
         self._waiting: dict[int, Waiting] = {}
+        # The numbers of the calls whose acts may block.
+        self._acting: set[int] = set()
         self._handlers: dict[str, Callable[[Any], None]] = {
             "begin": self._begin,
             "end": self._end,
@@ -200,12 +205,18 @@ class Door:
             caller.close()
         elif planned.waits:
             work = partial(self._attempt, caller, partial(self._perform, caller, planned))
+            self._acting.add(caller.number)
             threading.Thread(target=work, daemon=True).start()
         else:
             self._perform(caller, planned)
 
     def _perform(self, caller: Caller, planned: Plan) -> None:
-        result = planned.act() if planned.act is not None else 0
+        try:
+            result = planned.act() if planned.act is not None else 0
+        finally:
+            self._acting.discard(caller.number)
+        if planned.makes:
+            self._made.add(planned.makes)
         if planned.hands_over:
             caller.hold(result)
             flags = os.O_CLOEXEC if planned.close_on_exec else 0
@@ -248,14 +259,15 @@ class Door:
             return True
         if kind in _PATH_KINDS:
             covered = any(self._covers(*each, kind, target) for each in self._allowed)
-            return covered or self._is_free_path(kind, target)
+            is_made = any(_is_there(each, target) for each in self._made)
+            return covered or is_made or self._is_free_path(kind, target)
         if kind == "connect":
             if target in _NAME_SERVICES:
                 raise FileNotFoundError(errno.ENOENT, target)
             return f"{target}/".startswith(self._full) or self._scope.where(target) == "own"
         if kind == "network":
             # Whoever allows an installation allows that it is fetched.
-            return self._allowed_kind(caller) == "install"
+            return self._allowed_kind(caller) == "install" or _listens_inside(caller, target)
         if kind in _PROCESS_KINDS:
             return self._is_inside(abs(int(target)))
         return kind == "process" and self._is_free_program(caller, target)
@@ -264,6 +276,8 @@ class Door:
         if self._is_walled(kind, path) or _SHARED_MEMORY.match(path):
             return True
         whose = self._scope.where(path)
+        if kind == "make" and self._scope.own.startswith(f"{path}/"):
+            return True
         if whose == "own" or (whose == "below" and kind == "read_private"):
             return True
         if kind != "read_private" and _CACHES.fullmatch(path):
@@ -271,17 +285,18 @@ class Door:
         return False
 
     def _covers(self, allowed: str, path: str, kind: str, target: str) -> bool:
-        """True if an allowed change of a path includes an effect below it, or on SQLite's files beside it."""
-        is_there = target == path or target.startswith(f"{path}/")
+        """True if an allowed change of a path includes the same change below it, or SQLite's files beside it."""
         if allowed == "write":
-            return is_there or target in (f"{path}-journal", f"{path}-wal", f"{path}-shm")
-        return allowed == "delete" and kind in ("delete", "move") and is_there
+            companions = (f"{path}-journal", f"{path}-wal", f"{path}-shm")
+            return target in companions or (kind in ("write", "make") and _is_there(path, target))
+        return allowed == "delete" and kind in ("delete", "move") and _is_there(path, target)
 
     def _is_free_program(self, caller: Caller, target: str) -> bool:
         program, *words = target.split("\0")
-        if program.rpartition("/")[2] in _LOOKUPS or (
-            program == self._python and any(_WORKERS.fullmatch(word) for word in words[2:])
-        ):
+        first = next((place for place, word in enumerate(words) if word in _WORKERS), len(words))
+        if program == self._python and first + 1 < len(words) and _WORKERS[words[first]].fullmatch(words[first + 1]):
+            return True
+        if program.rpartition("/")[2] in _LOOKUPS and program.startswith(self._read):
             return True
         # What an allowed program starts belongs to it.
         return bool(self._allowed_kind(caller))
@@ -329,6 +344,7 @@ class Door:
             self._allowed.clear()
             self._denied.clear()
             self._kinds.clear()
+            self._made.clear()
             self._scope = self._scope_class(*scope)
         self._mode = mode
 
@@ -358,6 +374,8 @@ class Door:
         """Ends the waiting of all calls, after the caller's signal; without one, Python would repeat them."""
         for waiting in list(self._waiting.values()):
             self._withdraw(waiting, errno.EINTR)
+        for number in list(self._acting):
+            self._respond(number, 0, -errno.EINTR, 0)
 
     def _withdraw(self, waiting: Waiting, error: int) -> None:
         self._waiting.pop(waiting.number, None)
@@ -375,6 +393,38 @@ def take_listener(process: int, number: int) -> int:
         return system_call("pidfd_getfd", pidfd, number, 0)
     finally:
         os.close(pidfd)
+
+
+def _is_there(path: str, target: str) -> bool:
+    return target == path or target.startswith(f"{path}/")
+
+
+def _listens_inside(caller: Caller, target: str) -> bool:
+    """True for a port of this machine at which a descendant listens, as ipykernel does for its forks."""
+    host, _, port = target.rpartition(":")
+    if host != "127.0.0.1":
+        return False
+    with open(f"/proc/{caller.thread}/net/tcp", "rb") as file:
+        rows = [line.split() for line in file]
+    # The address in hexadecimal digits, and the state of a socket that listens (proc(5)).
+    end = b":%04X" % int(port)
+    sockets = {b"socket:[%s]" % row[9] for row in rows[1:] if row[1] == b"0100007F" + end and row[3] == b"0A"}
+    return bool(sockets) and any(_holds(int(name), sockets) for name in os.listdir("/proc") if name.isdigit())
+
+
+def _holds(pid: int, sockets: "set[bytes]") -> bool:
+    """True if a descendant of the supervisor has one of the sockets."""
+    ancestor = pid
+    while ancestor > 1 and ancestor != os.getpid():
+        ancestor = _parent(ancestor)
+    if ancestor != os.getpid() or pid == ancestor:
+        return False
+    with suppress(OSError):
+        for name in os.listdir(b"/proc/%d/fd" % pid):
+            with suppress(OSError):
+                if os.readlink(b"/proc/%d/fd/%s" % (pid, name)) in sockets:
+                    return True
+    return False
 
 
 def _stat(pid: int) -> list[bytes]:

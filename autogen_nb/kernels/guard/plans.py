@@ -12,6 +12,7 @@ import socket
 import stat
 import struct
 import time
+from contextlib import suppress
 
 from .caller import AT_FDCWD, Caller, MagicLink, Pinned, signed
 from .confine import WRITING, system_call
@@ -38,7 +39,9 @@ _libc.sendto.restype = ctypes.c_ssize_t
 
 
 class Plan:
-    """`hands_over` is True if the act's result is a descriptor for the caller, and `waits` if the act may block.
+    """`makes` is the path of what is not there yet; with `waits`, the act may block.
+
+    With `hands_over`, the act's result is a descriptor for the caller.
 
     With `is_walled`, the wall enforces what the effects say, so a call inside of the wall needs no act.
     """
@@ -48,6 +51,7 @@ class Plan:
         effects: "Sequence[tuple[str, str]]" = (),
         act: "Callable[[], int] | None" = None,
         *,
+        makes: str = "",
         is_walled: bool = True,
         hands_over: bool = False,
         waits: bool = False,
@@ -55,6 +59,7 @@ class Plan:
     ) -> None:
         self.effects = tuple(effects)
         self.act = act
+        self.makes = makes
         self.is_walled = is_walled
         self.hands_over = hands_over
         self.waits = waits
@@ -96,7 +101,9 @@ def _open(caller: Caller, folder: int, address: int, flags: int, mode: int) -> P
     return Plan(
         [(_writing(pinned) if writes else "read_private", pinned.path)],
         lambda: _opened(caller, pinned, flags, mode & 0o7777),
+        makes="" if pinned.descriptor is not None else pinned.path,
         hands_over=True,
+        waits=pinned.descriptor is not None and not pinned.is_regular,
         close_on_exec=bool(flags & os.O_CLOEXEC),
     )
 
@@ -145,9 +152,8 @@ def _make_folder(caller: Caller, folder: int, address: int, mode: int) -> Plan:
     (pinned,) = _named(caller, (folder, address))
     if pinned.descriptor is not None:
         raise FileExistsError(errno.EEXIST, pinned.path)
-    return Plan(
-        [("write", pinned.path)], _done(os.mkdir, pinned.name, mode & 0o7777 & ~caller.umask, dir_fd=pinned.parent)
-    )
+    act = _done(os.mkdir, pinned.name, mode & 0o7777 & ~caller.umask, dir_fd=pinned.parent)
+    return Plan([("make", pinned.path)], act, makes=pinned.path)
 
 
 def _remove(caller: Caller, folder: int, address: int, flags: int) -> Plan:
@@ -163,7 +169,7 @@ def _rename(caller: Caller, folder: int, address: int, new_folder: int, new_addr
     if old.descriptor is None:
         raise FileNotFoundError(errno.ENOENT, old.path)
     act = _done(system_call, "renameat2", old.parent, old.name, new.parent, new.name, flags & 0xFFFFFFFF)
-    return Plan([("move", old.path), ("write", new.path)], act)
+    return Plan([("move", old.path), ("write", new.path)], act, makes="" if new.descriptor is not None else new.path)
 
 
 def _link(caller: Caller, folder: int, address: int, new_folder: int, new_address: int, flags: int) -> Plan:
@@ -174,18 +180,19 @@ def _link(caller: Caller, folder: int, address: int, new_folder: int, new_addres
     (new,) = _named(caller, (new_folder, new_address))
     act = _done(os.link, old.link, new.name, dst_dir_fd=new.parent, follow_symlinks=True)
     sources = [("write", old.path)] if old.is_file_elsewhere else []
-    return Plan([*sources, ("write", new.path)], act)
+    return Plan([*sources, ("write", new.path)], act, makes=new.path)
 
 
 def _symbolic_link(caller: Caller, target: int, folder: int, address: int) -> Plan:
     text, (pinned,) = caller.text(target), _named(caller, (folder, address))
-    return Plan([("write", pinned.path)], _done(os.symlink, text, pinned.name, dir_fd=pinned.parent))
+    act = _done(os.symlink, text, pinned.name, dir_fd=pinned.parent)
+    return Plan([("write", pinned.path)], act, makes=pinned.path)
 
 
 def _make_node(caller: Caller, folder: int, address: int, mode: int, device: int) -> Plan:
     (pinned,) = _named(caller, (folder, address))
     act = _done(os.mknod, pinned.name, mode & ~caller.umask, device, dir_fd=pinned.parent)
-    return Plan([("write", pinned.path)], act)
+    return Plan([("write", pinned.path)], act, makes=pinned.path)
 
 
 def _existing(caller: Caller, folder: int, address: int, flags: int) -> Pinned:
@@ -346,14 +353,20 @@ def _limit(_: Caller, process: int) -> Plan:
     return Plan([("limit", str(signed(process)))])
 
 
-def _execute(caller: Caller, address: int, words: int) -> Plan:
+def _execute(caller: Caller, folder: int, address: int, words: int) -> Plan:
     program = caller.text(address)
+    with suppress(MagicLink):
+        # A shell tries each folder of PATH.
+        if program and caller.find(folder, caller.path(address)).descriptor is None:
+            raise FileNotFoundError(errno.ENOENT, program)
     line = caller.words(words, _MOST_WORDS) or [program]
     return Plan([("process", "\0".join(os.fsdecode(word) for word in (program, *line)))])
 
 
-def _kill(_: Caller, process: int, number: int) -> Plan:
+def _kill(caller: Caller, process: int, number: int) -> Plan:
     target = signed(process)
+    if target > 0 and not os.path.exists(f"/proc/{target}") and not caller.has_root:
+        raise ProcessLookupError(errno.ESRCH, "process")
     return Plan([("signal", str(target))], _done(os.kill, target, number)) if number else GO_ON
 
 
@@ -407,8 +420,11 @@ _FORMS: "dict[Callable[..., Plan], str]" = {
     _send_message: "sendmsg 012",
     _send_messages: "sendmmsg 0123",
     _make_socket: "socket 01",
-    _limit: "prlimit64 0",
-    _execute: "execve 01, execveat 12",
+    _limit: (
+        "prlimit64 0, sched_setaffinity 0, sched_setscheduler 0, sched_setparam 0, sched_setattr 0, setpriority 1, "
+        "ioprio_set 1"
+    ),
+    _execute: "execve c01, execveat 012",
     _kill: "kill 01",
     # Landlock's scope of signals decides.
     (lambda _: GO_ON): "pidfd_send_signal ",
