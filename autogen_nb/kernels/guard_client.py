@@ -202,6 +202,9 @@ class GuardClient:
         return [folder, os.path.realpath(Path(folder, scope.own)) if scope.own else "", scope.home]
 
     def _send(self, verb: str, value: object) -> None:
+        if self._socket.fileno() < 0:
+            # A request ends after its kernel.
+            return
         self._unsent.append(json.dumps({verb: value}).encode())
         self._flush()
 
