@@ -117,6 +117,7 @@ def _readable(cwd: Path, environ: Mapping[str, str]) -> Iterator[str]:
     paths = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values(), site.getusersitepackages()}
     # Packages that are installed as links to their sources.
     paths.update(sys.path, environ.get("PYTHONPATH", "").split(os.pathsep))
+    paths.update(*map(_linked, {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}))
     home = Path.home()
     private = {cwd, *cwd.parents, home, *home.parents}
     yield from (path for path in paths if Path(path).is_absolute() and Path(path) not in private)
@@ -124,6 +125,16 @@ def _readable(cwd: Path, environ: Mapping[str, str]) -> Iterator[str]:
         path = Path(prefix)
         yield from [prefix] if prefix.endswith("/") else map(str, path.parent.glob(f"{path.name}*"))
     yield from map(os.path.expanduser, _HOME_SETTINGS)
+
+
+def _linked(packages: str) -> Iterator[str]:
+    """Where the links of installed packages lead: one link of a folder, or one of each file of a distribution."""
+    with suppress(OSError), os.scandir(packages) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                yield os.path.realpath(entry.path)
+            elif entry.name.endswith(".dist-info") and (metadata := Path(entry.path, "METADATA")).is_symlink():
+                yield str(metadata.resolve().parent.parent)
 
 
 def _spellings(path: str) -> set[str]:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import sysconfig
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.kernels.guard.confine import why_impossible
+from autogen_nb.kernels.guard_client import config
 from autogen_nb.outputs import Output, Stream
 from tests.corpus import sections
 from tests.kernels.guarded import ALLOWED, GuardedKernel, errors, guarded_kernel
@@ -458,6 +460,22 @@ def test_without_permissions_everything_passes(kernel: GuardedKernel) -> None:
     assert kernel.shared.execute(code).stdout == "True\n"
     assert kernel.kinds("open('free', 'a')") == ["write"]
     kernel.shared.execute("os.remove('free')")
+
+
+def test_packages_that_are_links_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packages, cache = tmp_path / "packages", tmp_path / "cache"
+    (cache / "tables-1.dist-info").mkdir(parents=True)
+    (cache / "tables-1.dist-info" / "METADATA").touch()
+    (packages / "tables-1.dist-info").mkdir(parents=True)
+    (packages / "tables-1.dist-info" / "METADATA").symlink_to(cache / "tables-1.dist-info" / "METADATA")
+    (packages / "plots").symlink_to(tmp_path / "plots")
+    (packages / "all").symlink_to(Path.home())
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(packages))
+
+    read = config([], tmp_path / "work", {})["read"]
+
+    assert {str(cache), str(tmp_path / "plots")} <= set(read)
+    assert str(Path.home()) not in read
 
 
 def test_library_that_ends_the_kernel_after_a_denial_is_told_as_that(tmp_path: Path) -> None:

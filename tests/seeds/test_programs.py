@@ -61,7 +61,9 @@ def test_fibonacci(tmp_path: Path) -> None:
     assert len(list((tmp_path / "output").glob("*.py"))) == 1
     assert len(server.requests) == 2
     assert "DONE writing" in told(server, 1)
-    assert printed.index("coder (to team):") < printed.index("executor (to team):") < printed.index("It is verified. DONE")
+    assert (
+        printed.index("coder (to team):") < printed.index("executor (to team):") < printed.index("It is verified. DONE")
+    )
 
 
 @pytest.mark.slow
