@@ -186,6 +186,24 @@ for call in (lambda: os.utime(up), lambda: os.chmod(up, 0o700), lambda: os.remov
     assert (folder / "old" / "secret.txt").read_text() == "s"
 
 
+@pytest.mark.parametrize("way", ["{0!r}", "os.path.join('/dev', '.', 'pts', {1!r})", "linked({0!r})"])
+def test_terminal_of_a_person(kernel: GuardedKernel, way: str) -> None:
+    main, other = os.openpty()
+    name = os.ttyname(other)
+    code = f"""
+import os
+def linked(path):
+    os.symlink(path, 'autogen_files/chat/terminal'); return 'autogen_files/chat/terminal'
+open({way.format(name, Path(name).name)}, 'w').write('evil')
+"""
+    assert kernel.targets(code) == [name]
+    os.set_blocking(main, False)
+    with pytest.raises(BlockingIOError):
+        os.read(main, 1)
+    for each in (main, other):
+        os.close(each)
+
+
 def test_a_pipe_in_the_own_folder_waits_for_its_other_end(kernel: GuardedKernel) -> None:
     path = str(kernel.own / "pipe")
     code = f"""

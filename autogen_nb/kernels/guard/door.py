@@ -30,7 +30,7 @@ from .plans import Plan, plan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 _RECEIVE, _SEND, _ID_VALID, _ADD_FD, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40182103, 0x40082104
@@ -270,6 +270,8 @@ class Door:
             return self._allowed_kind(caller) == "install" or _listens_inside(caller, target)
         if kind in _PROCESS_KINDS:
             return self._is_inside(abs(int(target)))
+        if kind == "terminal":
+            return _is_opened_inside(target.rpartition("/")[2])
         return kind == "process" and self._is_free_program(caller, target)
 
     def _is_free_path(self, kind: str, path: str) -> bool:
@@ -409,22 +411,31 @@ def _listens_inside(caller: Caller, target: str) -> bool:
     # The address in hexadecimal digits, and the state of a socket that listens (proc(5)).
     end = b":%04X" % int(port)
     sockets = {b"socket:[%s]" % row[9] for row in rows[1:] if row[1] == b"0100007F" + end and row[3] == b"0A"}
-    return bool(sockets) and any(_holds(int(name), sockets) for name in os.listdir("/proc") if name.isdigit())
+    return bool(sockets) and any(link in sockets for _, _, link in _descriptors())
 
 
-def _holds(pid: int, sockets: "set[bytes]") -> bool:
-    """True if a descendant of the supervisor has one of the sockets."""
-    ancestor = pid
-    while ancestor > 1 and ancestor != os.getpid():
-        ancestor = _parent(ancestor)
-    if ancestor != os.getpid() or pid == ancestor:
-        return False
-    with suppress(OSError):
-        for name in os.listdir(b"/proc/%d/fd" % pid):
-            with suppress(OSError):
-                if os.readlink(b"/proc/%d/fd/%s" % (pid, name)) in sockets:
+def _is_opened_inside(number: str) -> bool:
+    """True if a descendant has opened the terminal with this number, whose other end it has."""
+    line = f"tty-index:\t{number}\n".encode()
+    for pid, name, link in _descriptors():
+        if link.endswith(b"/ptmx"):
+            with suppress(OSError), open(b"/proc/%d/fdinfo/%s" % (pid, name), "rb") as file:
+                if line in file.readlines():
                     return True
     return False
+
+
+def _descriptors() -> "Iterator[tuple[int, bytes, bytes]]":
+    """The open files of all descendants of the supervisor: process, number, and what proc(5) says of them."""
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        ancestor = pid
+        while ancestor > 1 and ancestor != os.getpid():
+            ancestor = _parent(ancestor)
+        if ancestor == os.getpid() != pid:
+            with suppress(OSError):
+                for name in os.listdir(b"/proc/%d/fd" % pid):
+                    with suppress(OSError):
+                        yield pid, name, os.readlink(b"/proc/%d/fd/%s" % (pid, name))
 
 
 def _stat(pid: int) -> list[bytes]:

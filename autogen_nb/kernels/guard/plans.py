@@ -13,6 +13,7 @@ import stat
 import struct
 import time
 from contextlib import suppress
+from functools import partial
 
 from .caller import AT_FDCWD, Caller, MagicLink, Pinned, signed
 from .confine import WRITING, system_call
@@ -33,6 +34,8 @@ _LONGEST_ADDRESS = 128
 _LONGEST_ATTRIBUTE = 65536
 # Files of processes that the wall would refuse, and that change nothing but the process itself.
 _SPECIAL = (b"/proc/", b"/sys/", b"/dev/")
+_TERMINAL = re.compile(r"/dev/pts/\d+")
+_PLAIN_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _ABOUT_ITSELF = re.compile(r"/proc/\d+/(task/\d+/)?(oom_score_adj|comm)")
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.sendto.restype = ctypes.c_ssize_t
@@ -85,7 +88,9 @@ def _open(caller: Caller, folder: int, address: int, flags: int, mode: int) -> P
         # The supervisor would see other files here, so the wall decides.
         if writes and _ABOUT_ITSELF.fullmatch(os.fsdecode(path)):
             return Plan(act=lambda: os.open(path, flags | os.O_CLOEXEC), is_walled=False, hands_over=True)
-        return GO_ON
+        terminal = _TERMINAL.fullmatch(os.path.normpath(os.fsdecode(path)))
+        # A sandbox has terminals of its own.
+        return Plan([("terminal", terminal[0])]) if terminal and not caller.has_root else GO_ON
     is_new = flags & os.O_CREAT and flags & os.O_EXCL
     try:
         pinned = caller.find(folder, path, follow=not (flags & os.O_NOFOLLOW or is_new))
@@ -96,7 +101,7 @@ def _open(caller: Caller, folder: int, address: int, flags: int, mode: int) -> P
     if pinned.descriptor is not None:
         if is_new:
             raise FileExistsError(errno.EEXIST, pinned.path)
-        if (planned := _open_other(pinned, flags)) is not None:
+        if (planned := _open_other(caller, pinned, flags)) is not None:
             return planned
     return Plan(
         [(_writing(pinned) if writes else "read_private", pinned.path)],
@@ -114,14 +119,21 @@ def _writing(pinned: Pinned) -> str:
     return "write_linked" if status and stat.S_ISREG(status.st_mode) and status.st_nlink > 1 else "write"
 
 
-def _open_other(pinned: Pinned, flags: int) -> "Plan | None":
+def _open_other(caller: Caller, pinned: Pinned, flags: int) -> "Plan | None":
     """The plan for what is no file; None for a file, and for a folder in which a file is made."""
     kind = os.fstat(pinned.descriptor or 0).st_mode
     if stat.S_ISLNK(kind):
         raise OSError(errno.ELOOP, pinned.path)
     # The wall lets folders be listed.
     is_listed = stat.S_ISDIR(kind) and not flags & WRITING
-    return GO_ON if is_listed or stat.S_ISCHR(kind) else None
+    if is_listed or (caller.has_root and stat.S_ISCHR(kind)):
+        return GO_ON
+    if not stat.S_ISCHR(kind):
+        return None
+    # A link may lead elsewhere by the time that the call goes on.
+    effects = [] if pinned.path in _PLAIN_DEVICES else [("terminal", pinned.path)]
+    act = partial(_opened, caller, pinned, flags | os.O_NOCTTY, 0)
+    return Plan(effects, act, is_walled=False, hands_over=True, close_on_exec=bool(flags & os.O_CLOEXEC))
 
 
 def _opened(caller: Caller, pinned: Pinned, flags: int, mode: int) -> int:
