@@ -29,7 +29,13 @@ from autogen_nb.engine import Emit, stream_items
 from autogen_nb.errors import AutogenError, ExecutionError, TransferError
 from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.outcome import BlockOutcome, missing_variable_hint, read_only_hint, shorter_name_hint
+from autogen_nb.kernels.outcome import (
+    BlockOutcome,
+    missing_variable_hint,
+    not_started_hint,
+    read_only_hint,
+    shorter_name_hint,
+)
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.file_transfer import save_source, shell_source
 from autogen_nb.kernels.places.local import Overlay
@@ -247,7 +253,8 @@ class BlockExecutor:
                 break
         # Words arrive from another thread.
         added = [f"The user adds: {self.words.pop(0)}" for _ in range(len(self.words))]
-        notes = [self.notice, *notes, *added, shorter_name_hint(tail, self.cwd)]
+        hint = shorter_name_hint(tail, self.cwd) or ("" if self.why_no_guard else not_started_hint(tail, self.cwd))
+        notes = [self.notice, *notes, *added, hint]
         self.notice = ""
         return RunEnded(code, ran, " ".join(filter(None, notes)), ", ".join(filter(None, changes)))
 

@@ -92,7 +92,7 @@ def config(folders: Sequence[Path], cwd: Path, environ: Mapping[str, str], *, ha
     folders
         The kernel's own folders, in which everything is allowed.
     cwd
-        The working directory; programs in it can run, and read nothing by that.
+        The working directory.
     environ
         The kernel's environment variables.
     has_root
@@ -102,7 +102,7 @@ def config(folders: Sequence[Path], cwd: Path, environ: Mapping[str, str], *, ha
     read = list(dict.fromkeys(each for path in _readable(cwd, environ) for each in _spellings(path)))
     devices = [str(path) for name in _DEVICES for path in Path("/dev").glob(name)]
     # The names of files are no secret: name services, pip and others list folders such as /etc.
-    rules = [("/", "list"), *((path, "read") for path in (*read, "/proc", "/sys")), (str(cwd), "execute")]
+    rules = [("/", "list"), *((path, "read") for path in (*read, "/proc", "/sys"))]
     return {
         "rules": [*rules, *((path, "device") for path in devices), *((path, "full") for path in full)],
         "read": read,

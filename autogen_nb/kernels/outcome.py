@@ -1,6 +1,7 @@
 """The outcome of a block: the exit code, and a note that is not part of the block's output."""
 
 import errno
+import os
 import re
 import signal
 from collections.abc import Collection
@@ -21,6 +22,9 @@ LOST = "its variables are lost"
 KEPT = "its variables are kept"
 _SIGNAL_BASE = 128
 _MISSING_FILE = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
+_NOT_STARTED = re.compile(
+    r"PermissionError: \[Errno 13\] .*: '([^']+)'$|([^\s:]+): (?:\S+ bad interpreter: )?Permission denied"
+)
 _QUOTED = re.compile(r"(['\"])(.+)\1")
 
 
@@ -100,6 +104,16 @@ def read_only_hint(failure: Failure, own_folder: str) -> str:
         f"In this sandbox, code must write its files in {own_folder!r}; to let code write next to the notebook, a "
         "person runs `%autogen rules add write ./` after `%autogen kernel stop` has ended this kernel."
     )
+
+
+def not_started_hint(output: str, work_dir: Path) -> str:
+    """For a program in the working directory, which the guard's wall cannot let a kernel read and start."""
+    for path in filter(None, (path for match in _NOT_STARTED.findall(output) for path in match)):
+        with suppress(OSError):
+            if (work_dir / path).is_file() and os.access(work_dir / path, os.X_OK):
+                way = f"run {path!r} by its interpreter, as in `sh {path}`"
+                return f"Behind the guard only installed programs start; {way}."
+    return ""
 
 
 def shorter_name_hint(output: str, work_dir: Path) -> str:

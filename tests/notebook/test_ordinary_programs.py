@@ -48,12 +48,13 @@ class Chat:
         self._executor = BlockExecutor(cwd=folder)
         self.scope = CodeConfig(self._executor, output_dir=own).scope
 
-    def run(self, block: CodeBlock, let: Permissions) -> None:
+    def run(self, block: CodeBlock, let: Permissions) -> RunEnded:
         self.asked = []
         work = emitted(lambda emit: self._executor.attended([block], emit, self, let, self.scope))
         *outputs, end = self._loop.run(work, 120)
         assert isinstance(end, RunEnded)
         assert end.exit_code == 0, [item for item in outputs if isinstance(item, Failure | Stream)]
+        return end
 
     def close(self) -> None:
         self._loop.run(self._executor.stop())
@@ -95,3 +96,12 @@ def test_nobody_is_asked_while_it_runs(chat: Chat, head: str) -> None:
     assert chat.asked == []
     assert {effect.kind for effect in before if not effect.harmless} == set(head.partition("|")[2].split()), before
     assert not Path(chat.scope.folder, "__pycache__").exists()
+
+
+def test_own_program_starts_by_its_interpreter(chat: Chat) -> None:
+    script = Path(chat.scope.folder, "greet.sh")
+    script.write_text("#!/bin/sh\necho hello\n")
+    script.chmod(0o700)
+
+    assert "run './greet.sh' by its interpreter" in chat.run(CodeBlock("python", "!./greet.sh"), Permissions()).note
+    assert chat.run(CodeBlock("python", "!sh ./greet.sh"), Permissions()).note == ""

@@ -66,7 +66,6 @@ _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 RIGHTS = {
     "list": _READ_DIR,
     "read": _EXECUTE | _READ_FILE | _READ_DIR,
-    "execute": _EXECUTE,
     "device": _READ_FILE | _WRITE_FILE | _READ_DIR | _IOCTL_DEV | _TRUNCATE,
     "full": _EVERY_RIGHT,
 }
