@@ -30,7 +30,7 @@ from autogen_nb.kernels.limits import block_limits
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.transfer.describe import Share
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import policy_file
 
 Show: TypeAlias = Literal["answer", "results", "code", "all"]
 
@@ -255,7 +255,7 @@ class Settings(Configurable):
 
     def for_cell(self, cell: "Settings", *, attended: bool, sandboxed: bool = False) -> "Settings":
         """The values for a cell: its options, else the environment, else these defaults, restricted by the policy."""
-        policy = owned_files.policy()
+        policy = policy_file.policy()
         values = {name: cell.options[name] if name in cell.options else self._default_value(name) for name in OPTIONS}
         requested = values["confirm"]
         confirm = policy.stricter_confirm(requested or ("risky" if sandboxed else "always"))
@@ -283,13 +283,13 @@ class Settings(Configurable):
         place = self.place()
         confirm = self.confirm or ("risky" if place.is_sandbox else None)
         if confirm is None:
-            way_out = owned_files.policy().way_out(
+            way_out = policy_file.policy().way_out(
                 "choose a sandbox (--sandbox bwrap or docker), or --confirm risky (refuses code that is not clearly "
                 "harmless) or --confirm never (runs all code)"
             )
             raise ConfigError(f"nobody is here to read the code before it runs: {way_out}")
         if confirm == "always":
-            way_out = owned_files.policy().way_out("choose risky or never, or use autogen-nb chat")
+            way_out = policy_file.policy().way_out("choose risky or never, or use autogen-nb chat")
             raise ConfigError(f"the run is unattended, so --confirm always would refuse all code: {way_out}")
         self.check_saved()
         return self.with_options(confirm=confirm)
@@ -335,7 +335,7 @@ class Settings(Configurable):
     @property
     def default_place(self) -> Place:
         """The default place for code: the settings' kernel, or else the stronger of their sandbox and the policy's."""
-        policy = owned_files.policy()
+        policy = policy_file.policy()
         sandbox = self.sandbox if self.kernel else policy.stricter_sandbox(self.sandbox)
         images = (self.image,) if self.image else ()
         return Place(sandbox, self.net and sandbox != "none", self.kernel, images, self.memory)

@@ -14,7 +14,7 @@ from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.notebook.extension import begin_first_kernel
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI, ScriptedExecutor
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import policy_file
 from tests.models.asking import ask
 
 ME = frozenset({os.geteuid()})
@@ -29,8 +29,8 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lay(file: Path, monkeypatch: pytest.MonkeyPatch) -> Lay:
-    monkeypatch.setattr(owned_files, "POLICY_PATH", file)
-    monkeypatch.setattr(owned_files, "POLICY_OWNERS", ME)
+    monkeypatch.setattr(policy_file, "PATH", file)
+    monkeypatch.setattr(policy_file, "OWNERS", ME)
 
     def laid(text: str) -> None:
         file.write_text(text)
@@ -44,19 +44,19 @@ def test_policy_file_of_another_owner_stops_everything(file: Path, lay: Lay, mon
 
     file.chmod(0o664)
     with pytest.raises(ConfigError, match=r"nothing runs, .*others may write it"):
-        owned_files.policy()
-    monkeypatch.setattr(owned_files, "POLICY_OWNERS", frozenset({os.geteuid() + 1}))
+        policy_file.policy()
+    monkeypatch.setattr(policy_file, "OWNERS", frozenset({os.geteuid() + 1}))
     with pytest.raises(
         ConfigError, match=r"nothing runs, since your organisation's policy cannot be used: .*belongs to"
     ):
-        owned_files.policy()
+        policy_file.policy()
 
 
 def test_file_that_is_not_understood_stops_everything(file: Path, lay: Lay) -> None:
     lay("[code]\nconfrim = 'always'")
 
     with pytest.raises(ConfigError, match=r"nothing runs, .*policy.toml': \[code\] has the unknown key 'confrim'"):
-        owned_files.policy()
+        policy_file.policy()
     with pytest.raises(ConfigError, match=r"nothing runs"):
         read_code_config({"executor": ScriptedExecutor({})})
     with pytest.raises(ConfigError, match=r"nothing runs"):

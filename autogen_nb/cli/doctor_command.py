@@ -36,7 +36,7 @@ from autogen_nb.kernels.places.place import Place
 from autogen_nb.models.config import model_selection
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.config.providers import PROVIDERS, host_of
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import policy_file
 
 WAYS = {
     "iterate over the messages of run_stream(...)": r"autogen_core\.(logging|trace_|\w+_LOGGER_NAME)",
@@ -357,7 +357,7 @@ CHECKS: dict[str, tuple[Callable[[], Iterable[Finding]], str]] = {
     "sandboxes": (_sandboxes, ""),
     "models": (models, f"repair or remove {LIST}"),
     "policy": (
-        lambda: [Finding("organisation", "ok", owned_files.policy().text or "this machine has no policy")],
+        lambda: [Finding("organisation", "ok", policy_file.policy().text or "this machine has no policy")],
         "ask the administrator of this machine",
     ),
     "rules": (

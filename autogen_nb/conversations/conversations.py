@@ -23,7 +23,7 @@ from autogen_nb.kernels.transfer.variable_transfer import SharedVariables, Trans
 from autogen_nb.messages import Completion
 from autogen_nb.sessions.session import Session, SessionRun, table_reads
 from autogen_nb.settings import Settings
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import policy_file
 from autogen_nb.views import in_words
 
 if TYPE_CHECKING:
@@ -447,7 +447,7 @@ class Conversations:
         for run in runs:
             place = run.settings.place(place)
         place.check(self.cwd)
-        owned_files.policy().check_sandbox(place.sandbox, "this chat")
+        policy_file.policy().check_sandbox(place.sandbox, "this chat")
         chat, _ = self.renew(str(session.head["chat"]))
         chat.move_to(place, default)
         chat.restore(session, runs)

@@ -40,7 +40,7 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.run import then
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import owned_files, policy_file
 
 _VERSION = 1
 _LOCK_TIMEOUT = 10.0
@@ -159,7 +159,7 @@ class NobodyToAsk:
         )
 
     def approve(self, question: ApprovalAsked) -> NoReturn:
-        way_out = owned_files.policy().way_out(
+        way_out = policy_file.policy().way_out(
             "set confirm to 'never' (in a notebook: --confirm never, or AUTOGEN_NB_CONFIRM=never) to run code unasked"
         )
         raise NobodyThere(f"{question.agent} needs a person's approval to run code, and nobody is there: {way_out}")

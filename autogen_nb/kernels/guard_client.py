@@ -287,8 +287,8 @@ class GuardClient:
                 return Effect("process", f"kill {target}", f"sends a signal to {_signalled(int(target))}")
             case "connect":
                 return Effect("network", target, f"connects to the socket {shown}")
-            case "terminal":
-                return Effect("write", target, f"uses the terminal {shown}")
+            case "device":
+                return Effect("write", target, f"uses the device {shown}")
             case "limit":
                 return Effect("process", f"limit {target}", f"changes the limits of process {target}")
             case "network" if target in self._name_servers:

@@ -109,10 +109,13 @@ def read_only_hint(failure: Failure, own_folder: str) -> str:
 def not_started_hint(output: str, work_dir: Path) -> str:
     """For a program in the working directory, which the guard's wall cannot let a kernel read and start."""
     for path in filter(None, (path for match in _NOT_STARTED.findall(output) for path in match)):
+        program = work_dir / path
         with suppress(OSError):
-            if (work_dir / path).is_file() and os.access(work_dir / path, os.X_OK):
-                way = f"run {path!r} by its interpreter, as in `sh {path}`"
-                return f"Behind the guard only installed programs start; {way}."
+            if program.is_file() and os.access(program, os.X_OK):
+                with program.open("rb") as file:
+                    is_script = file.read(2) == b"#!"
+                way = f"; run {path!r} by its interpreter, as in `sh {path}`" if is_script else ""
+                return f"Behind the guard only installed programs start{way}."
     return ""
 
 

@@ -44,7 +44,7 @@ from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, Budgeted, Estimate, budgeted
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, around_each, open_reply
 from autogen_nb.settings import Settings
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import policy_file
 from autogen_nb.trusted.held_folder import HeldFolder
 from autogen_nb.views.in_words import Totals
 
@@ -279,7 +279,7 @@ class _Nobody(NobodyToAsk):
 
 def _refusal(reasons: str) -> str:
     usual = "use a sandbox, and set `confirm` to never" if reasons else "set `confirm` to risky, or use a sandbox"
-    way_out = owned_files.policy().way_out(usual)
+    way_out = policy_file.policy().way_out(usual)
     return f"the code needs a person's approval, and nobody is there{reasons and f' ({reasons})'}; {way_out}"
 
 

@@ -62,7 +62,7 @@ from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering.chat_html import folded_note
 from autogen_nb.run import heartbeat, result
 from autogen_nb.settings import Settings
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import policy_file
 from autogen_nb.views import in_words
 
 T = TypeVar("T")
@@ -374,7 +374,7 @@ class ChatCell:
 
     def _make_offers(self, conversation: NotebookConversation) -> None:
         log = [event for cell_run in conversation.runs for event in cell_run.log]
-        can_change = self._settings.confirm == "always" and owned_files.policy().confirm != "always"
+        can_change = self._settings.confirm == "always" and policy_file.policy().confirm != "always"
         if can_change and approved_each_block(log) and (offer := self._notebook.tip(OFFER)):
             # One offer is enough for a cell.
             self._view.note(offer, kind="offer")

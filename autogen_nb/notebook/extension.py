@@ -22,7 +22,7 @@ from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ConfigError
 from autogen_nb.notebook.cell_source import Transformer, documented, help_text
 from autogen_nb.settings import Settings
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import policy_file
 
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult
@@ -208,7 +208,7 @@ def begin_first_kernel(cwd: Path, defaults: Settings) -> "BlockExecutor | None":
     # The first cell repeats the checks and reports their errors.
     with suppress(AutogenError):
         place = defaults.default_place
-        owned_files.policy().check_sandbox(place.sandbox, "this notebook")
+        policy_file.policy().check_sandbox(place.sandbox, "this notebook")
         # A sandbox needs the chat's folder, which has no name before the first cell.
         if not (place.is_server or place.is_sandbox):
             from autogen_nb.executors.block_executor import BlockExecutor

@@ -43,7 +43,7 @@ from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.notebook_view import CellView, NotebookView, cell_view, running_request
 from autogen_nb.settings import OPTIONS, Settings
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import policy_file
 from autogen_nb.views.plain_view import PlainCellView
 
 
@@ -209,7 +209,7 @@ class MagicHandler:
         place = options.place(default) if chat is None else chat.place_for(options, default)
         if chat is None or chat.place != place:
             place.check(self.conversations.cwd)
-        owned_files.policy().check_sandbox(place.sandbox, "this cell")
+        policy_file.policy().check_sandbox(place.sandbox, "this cell")
         return place
 
 

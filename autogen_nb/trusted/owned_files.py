@@ -1,7 +1,4 @@
-"""Reads files that other users or programs may have replaced, such as the organisation's policy.
-
-An invalid policy is an error, because ignoring it would lift its restrictions.
-"""
+"""Reads files that other users or programs may have replaced."""
 
 import errno
 import os
@@ -9,7 +6,6 @@ import stat
 import tempfile
 from pathlib import Path
 
-from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy, parse
 from autogen_nb.errors import ConfigError
 
 _MAX_BYTES = 1 << 20
@@ -86,17 +82,3 @@ def _open_regular(name: str, flags: int) -> int:
         return descriptor
     os.close(descriptor)
     raise OSError(errno.EINVAL, "it is not a regular file", name)
-
-
-POLICY_PATH = Path("/etc/autogen_nb/policy.toml")
-POLICY_OWNERS = frozenset({0})  # root
-
-
-def policy() -> OrganisationPolicy:
-    prefix = ""
-    try:
-        text = read(POLICY_PATH, POLICY_OWNERS)
-        prefix = f"{str(POLICY_PATH)!r}: "
-        return NO_POLICY if text is None else parse(text)
-    except ConfigError as error:
-        raise ConfigError(f"nothing runs, since your organisation's policy cannot be used: {prefix}{error}") from None

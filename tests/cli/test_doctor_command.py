@@ -6,7 +6,7 @@ import pytest
 
 from autogen_nb.cli.doctor_command import CHECKS, findings_of
 from autogen_nb.cli.doctor_command import models as models_found
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import policy_file
 from tests.cli.commands import ran
 
 KEY = "sk-0123456789abcdef"
@@ -90,8 +90,8 @@ def test_an_organisations_policy_is_reported(tmp_path: Path, monkeypatch: pytest
     file = tmp_path / "policy.toml"
     file.write_text('[code]\nsandbox = "bwrap"\nconfirm = "risky"\n')
     file.chmod(0o644)
-    monkeypatch.setattr(owned_files, "POLICY_PATH", file)
-    monkeypatch.setattr(owned_files, "POLICY_OWNERS", frozenset({os.getuid()}))
+    monkeypatch.setattr(policy_file, "PATH", file)
+    monkeypatch.setattr(policy_file, "OWNERS", frozenset({os.getuid()}))
 
     told = [*findings_of("policy", *CHECKS["policy"])]
     file.write_text("[code]\nwalls = 1\n")

@@ -127,6 +127,10 @@ import shutil; shutil.rmtree('made')
         "call(323, 0)",  # userfaultfd
         "call(272, 0x10000000)",  # unshare, a namespace of users
         "call(317, 1, 8, 0)",  # seccomp, another listener
+        "call(250, 0, -3, 0)",  # keyctl
+        "call(103, 3, 0, 0)",  # syslog, which reads the kernel's log
+        "import fcntl; fcntl.ioctl(open('data.csv'), 0x40086602, bytes([16, *bytes(7)]))",  # FS_IOC_SETFLAGS
+        "os.setpriority(os.PRIO_USER, 0, 5)",
         "open(f'/proc/{os.getppid()}/environ').read()",
         "open(f'/proc/{os.getppid()}/mem', 'rb')",
         "os.open('/', os.O_RDONLY | os.O_PATH); open('/proc/self/root/etc/shadow')",
@@ -157,7 +161,7 @@ for host in ('localhost', '127.0.0.1', 'localhost'):
         assert kernel.targets(code) == ["localhost"]
 
 
-def test_permission_to_write_is_none_for_more(kernel: GuardedKernel) -> None:
+def test_permission_to_write_covers_nothing_else(kernel: GuardedKernel) -> None:
     folder = kernel.folder.parent / "elsewhere"
     (folder / "old").mkdir(parents=True)
     (folder / "old" / "secret.txt").write_text("s")
@@ -204,7 +208,29 @@ open({way.format(name, Path(name).name)}, 'w').write('evil')
         os.close(each)
 
 
-def test_a_pipe_in_the_own_folder_waits_for_its_other_end(kernel: GuardedKernel) -> None:
+def test_moved_and_linked_files_are_asked_about(kernel: GuardedKernel) -> None:
+    folder = kernel.folder.parent / "moved"
+    folder.mkdir()
+    for name in ("a", "b"):
+        (folder / name).write_text("theirs")
+    code = f"""
+import os
+up = {str(folder)!r}
+os.rename(up + '/a', up + '/new'); os.link(up + '/b', up + '/link')
+for call in (lambda: os.remove(up + '/new'), lambda: open(up + '/link').read()):
+    try: call()
+    except PermissionError: print('denied')
+"""
+    let = [*(Effect("write", str(folder / name)) for name in ("new", "b", "link")), Effect("delete", str(folder / "a"))]
+
+    assert kernel.run(code, *let).stdout.split() == ["denied", "denied"]
+    assert [(each.kind, Path(each.target).name) for each in kernel.asked] == [
+        ("delete", "new"),
+        ("read_private", "link"),
+    ]
+
+
+def test_pipe_in_the_own_folder_waits_for_its_other_end(kernel: GuardedKernel) -> None:
     path = str(kernel.own / "pipe")
     code = f"""
 import os, threading

@@ -15,7 +15,7 @@ from autogen_nb.effects import CONFIRMS, Confirm
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError, WrongType
 from autogen_nb.kernels.places.place import Place
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import policy_file
 
 T = TypeVar("T")
 
@@ -132,7 +132,7 @@ def read_code_config(config: Any) -> CodeConfig | None:
     """The settings of a ``code_execution_config`` under the organisation's policy; None if `config` is False."""
     if config is False:
         return None
-    organisation = owned_files.policy()
+    organisation = policy_file.policy()
     if isinstance(config, CodeConfig):
         confirm = organisation.stricter_confirm(one_of("confirm", config.confirm, CONFIRMS))
         return replace(config, executor=_usable(config.executor, organisation), confirm=confirm)

@@ -259,7 +259,7 @@ class Door:
             return True
         if kind in _PATH_KINDS:
             covered = any(self._covers(*each, kind, target) for each in self._allowed)
-            is_made = any(_is_there(each, target) for each in self._made)
+            is_made = any(_includes(each, target) for each in self._made)
             return covered or is_made or self._is_free_path(kind, target)
         if kind == "connect":
             if target in _NAME_SERVICES:
@@ -270,7 +270,7 @@ class Door:
             return self._allowed_kind(caller) == "install" or _listens_inside(caller, target)
         if kind in _PROCESS_KINDS:
             return self._is_inside(abs(int(target)))
-        if kind == "terminal":
+        if kind == "device":
             return _is_opened_inside(target.rpartition("/")[2])
         return kind == "process" and self._is_free_program(caller, target)
 
@@ -290,8 +290,8 @@ class Door:
         """True if an allowed change of a path includes the same change below it, or SQLite's files beside it."""
         if allowed == "write":
             companions = (f"{path}-journal", f"{path}-wal", f"{path}-shm")
-            return target in companions or (kind in ("write", "make") and _is_there(path, target))
-        return allowed == "delete" and kind in ("delete", "move") and _is_there(path, target)
+            return target in companions or (kind in ("write", "make") and _includes(path, target))
+        return allowed == "delete" and kind in ("delete", "move") and _includes(path, target)
 
     def _is_free_program(self, caller: Caller, target: str) -> bool:
         program, *words = target.split("\0")
@@ -397,7 +397,7 @@ def take_listener(process: int, number: int) -> int:
         os.close(pidfd)
 
 
-def _is_there(path: str, target: str) -> bool:
+def _includes(path: str, target: str) -> bool:
     return target == path or target.startswith(f"{path}/")
 
 

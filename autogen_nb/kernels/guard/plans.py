@@ -42,7 +42,7 @@ _libc.sendto.restype = ctypes.c_ssize_t
 
 
 class Plan:
-    """`makes` is the path of what is not there yet; with `waits`, the act may block.
+    """`makes` is the path of a new file or folder without earlier contents; with `waits`, the act may block.
 
     With `hands_over`, the act's result is a descriptor for the caller.
 
@@ -90,7 +90,7 @@ def _open(caller: Caller, folder: int, address: int, flags: int, mode: int) -> P
             return Plan(act=lambda: os.open(path, flags | os.O_CLOEXEC), is_walled=False, hands_over=True)
         terminal = _TERMINAL.fullmatch(os.path.normpath(os.fsdecode(path)))
         # A sandbox has terminals of its own.
-        return Plan([("terminal", terminal[0])]) if terminal and not caller.has_root else GO_ON
+        return Plan([("device", terminal[0])]) if terminal and not caller.has_root else GO_ON
     is_new = flags & os.O_CREAT and flags & os.O_EXCL
     try:
         pinned = caller.find(folder, path, follow=not (flags & os.O_NOFOLLOW or is_new))
@@ -131,7 +131,7 @@ def _open_other(caller: Caller, pinned: Pinned, flags: int) -> "Plan | None":
     if not stat.S_ISCHR(kind):
         return None
     # A link may lead elsewhere by the time that the call goes on.
-    effects = [] if pinned.path in _PLAIN_DEVICES else [("terminal", pinned.path)]
+    effects = [] if pinned.path in _PLAIN_DEVICES else [("device", pinned.path)]
     act = partial(_opened, caller, pinned, flags | os.O_NOCTTY, 0)
     return Plan(effects, act, is_walled=False, hands_over=True, close_on_exec=bool(flags & os.O_CLOEXEC))
 
@@ -181,7 +181,7 @@ def _rename(caller: Caller, folder: int, address: int, new_folder: int, new_addr
     if old.descriptor is None:
         raise FileNotFoundError(errno.ENOENT, old.path)
     act = _done(system_call, "renameat2", old.parent, old.name, new.parent, new.name, flags & 0xFFFFFFFF)
-    return Plan([("move", old.path), ("write", new.path)], act, makes="" if new.descriptor is not None else new.path)
+    return Plan([("move", old.path), ("write", new.path)], act)
 
 
 def _link(caller: Caller, folder: int, address: int, new_folder: int, new_address: int, flags: int) -> Plan:
@@ -192,7 +192,7 @@ def _link(caller: Caller, folder: int, address: int, new_folder: int, new_addres
     (new,) = _named(caller, (new_folder, new_address))
     act = _done(os.link, old.link, new.name, dst_dir_fd=new.parent, follow_symlinks=True)
     sources = [("write", old.path)] if old.is_file_elsewhere else []
-    return Plan([*sources, ("write", new.path)], act, makes=new.path)
+    return Plan([*sources, ("write", new.path)], act, makes="" if sources else new.path)
 
 
 def _symbolic_link(caller: Caller, target: int, folder: int, address: int) -> Plan:

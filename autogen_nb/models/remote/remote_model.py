@@ -44,7 +44,7 @@ from autogen_nb.models.remote.server_errors import (
     wait_before_retry,
 )
 from autogen_nb.models.requests import Price, cost_of, fit_images, is_listed_at, price_at, texts_of, window_of
-from autogen_nb.trusted import owned_files
+from autogen_nb.trusted import policy_file
 
 _PER_TOKEN = 4
 """Average characters per token."""
@@ -255,7 +255,7 @@ class RemoteModel(ABC):
     def _resolved(self) -> tuple[Account, Server]:
         account = self._account.complete(self._model)
         server = Server(self._model, account.url or "", account.secret, account.key_variable)
-        owned_files.policy().check_host(server.host)
+        policy_file.policy().check_host(server.host)
         return account, server
 
     def _messages(self, request: ModelRequest, server: Server) -> tuple[Mapping[str, Any], ...]:
