@@ -161,7 +161,7 @@ OPENERS = frozenset("io codecs gzip bz2 lzma".split())
 """Modules whose `open` takes a name and then a mode, as the built-in one does."""
 
 BY_NAME = {
-    "agents/parts/output_limits.py": "the working directory itself; what lies below it is held",
+    "agents/parts/output_collector.py": "the working directory itself; what lies below it is held",
     "cli/doctor_command.py": "folders that were made just now, for a check",
     "cli/main.py": "a device",
     "cli/run_command.py": "a device; files that the person has named, made anew; a folder of its own before its code",

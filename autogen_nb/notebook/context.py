@@ -15,7 +15,7 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from autogen_nb.agents.parts.output_limits import Redactor
+from autogen_nb.agents.parts.output_collector import Redactor
 from autogen_nb.core.text.outputs import plain, shorten
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.transfer.describe import in_units

@@ -14,7 +14,6 @@ from autogen_nb.agents.chats.participant import Participant, ask_model, model_re
 from autogen_nb.agents.parts import code_execution, tool_use
 from autogen_nb.agents.parts.agent_config import stop_unreachable_kernels
 from autogen_nb.agents.parts.message_history import plain_message
-from autogen_nb.agents.parts.output_limits import ShownSize
 from autogen_nb.agents.parts.reply_functions import ALL
 from autogen_nb.core.ports import CodeQuestionAnswerer, Human, Model
 from autogen_nb.errors import CallbackError, ConfigError
@@ -41,7 +40,6 @@ class QuestionHandler:
         self._waits = waits
         self._offsets: Mapping[str, int] = offsets or {}
         self._silent = silent
-        self._shown = ShownSize()
         states = [agent.group_state for agent in agents.values() if agent.group_state is not None]
         self.group_state = states[0] if states else None
         self._known_state = "" if self.group_state is None else self.group_state.to_json()
@@ -125,7 +123,7 @@ class QuestionHandler:
         if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
             return OnCaller(lambda: _run_overridden(agent, question))
         stop_unreachable_kernels(config.executor)
-        return OnEngine(partial(code_execution.run_blocks, config, question, self._human, self._shown))
+        return OnEngine(partial(code_execution.run_blocks, config, question, self._human))
 
     def _human_input(
         self, question: events.HumanInputAsked

@@ -11,7 +11,6 @@ from typing import cast
 from autogen_nb import run
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.code_execution import run_blocks
-from autogen_nb.agents.parts.output_limits import ShownSize
 from autogen_nb.core.chats.chat_flow import Flow
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import CodeQuestionAnswerer, Executor, Human
@@ -39,7 +38,7 @@ async def run_again(
     def world(question: Question) -> run.OnCaller | run.OnEngine:
         match question:
             case CodeAsked():
-                return run.OnEngine(partial(run_blocks, config, question, cast("Human", answers), ShownSize()))
+                return run.OnEngine(partial(run_blocks, config, question, cast("Human", answers)))
             case EffectAsked():
                 return run.OnCaller(lambda: answers.allow(question))
             case CodeInputAsked():

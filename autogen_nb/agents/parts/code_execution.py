@@ -10,67 +10,49 @@ from typing import Any, cast
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.agent_config import CodeConfig, stop_unreachable_kernels
-from autogen_nb.agents.parts.output_limits import FullOutputFile, OutputFolder, Redactor, RichOutputs, ShownSize
+from autogen_nb.agents.parts.output_collector import OutputCollector, OutputFolder
 from autogen_nb.core.ports import AttendedExecutor, Executor, Human, RunEnded
-from autogen_nb.core.text.outputs import MOST_OUTPUTS, BoundedOutputs, text_of
+from autogen_nb.core.text.outputs import text_of
 from autogen_nb.effects import ENDED, Effect, EffectJudged
 from autogen_nb.engine import engine
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Failure, Output, Stream
+from autogen_nb.outputs import Output
 from autogen_nb.run import Inquiry, InquiryAnswer, describer, without_password
 from autogen_nb.trusted import known_secrets
 
 
 async def run_blocks(
-    config: CodeConfig,
-    request: CodeAsked,
-    human: Human,
-    shown: ShownSize,
-    emit: Callable[[OutputAdded | Inquiry], None],
+    config: CodeConfig, request: CodeAsked, human: Human, emit: Callable[[OutputAdded | Inquiry], None]
 ) -> CodeRan:
-    """Runs the blocks, and emits their outputs and questions; `shown` counts the rich outputs of the whole chat."""
+    """Runs the blocks, and emits their outputs and questions."""
     started = time.monotonic()
     cwd = getattr(config.executor, "cwd", None)
     describe = describer()
-    # Pictures become files if only text can be shown.
-    folder = OutputFolder(config.output_dir or (cwd if describe is None else None), cwd)
-    redactor = Redactor({**known_secrets.secret_values(os.environ), **known_secrets.keys()})
-    whole, rich = FullOutputFile(folder), RichOutputs(folder.save, shown, describe)
-    # `rich.rest()` returns up to three outputs.
-    outputs = BoundedOutputs(most=MOST_OUTPUTS + 3)
     inquirer = Questions(request.agent, emit)
 
     def show(output: Output) -> None:
-        outputs.add(output)
-        emit(OutputAdded(request.agent, output))
-
-    def add(output: Output | None) -> None:
         # The person answers questions in batches. An output ends a batch, so that later questions appear below it.
         inquirer.batch = None
-        for redacted in redactor.take(output):
-            if isinstance(redacted, Stream):
-                whole.add(redacted.text)
-            # The failure comes last.
-            for held in rich.rest() if isinstance(redacted, Failure) else ():
-                show(held)
-            if (fitted := rich.take(redacted)) is not None:
-                show(fitted)
+        emit(OutputAdded(request.agent, output))
 
+    # Pictures become files if only text can be shown.
+    folder = OutputFolder(config.output_dir or (cwd if describe is None else None), cwd)
+    secrets = {**known_secrets.secret_values(os.environ), **known_secrets.keys()}
+    collector = OutputCollector(folder, show, secrets=secrets, describe=describe)
     if hasattr(config.executor, "attended"):
         executor = cast("AttendedExecutor", config.executor)
         # Only a `CodeQuestionAnswerer` answers the questions of running code.
         asks = inquirer if hasattr(human, "allow") else None
-        ended = await executor.attended(request.blocks, add, asks, request.permissions, config.scope, config.timeout)
+        ended = await executor.attended(
+            request.blocks, collector.add, asks, request.permissions, config.scope, config.timeout
+        )
     else:
-        ended = await run_to_end(config.executor, request.blocks, add)
-    add(None)
-    for held in rich.rest():
-        show(held)
-    file = whole.close()
-    shortened, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - started
-    return CodeRan(ended.exit_code, shortened, ended.ran, ended.note, seconds, inquirer.close(), file, ended.changes)
+        ended = await run_to_end(config.executor, request.blocks, collector.add)
+    outputs, file = collector.end()
+    seconds = time.monotonic() - started
+    return CodeRan(ended.exit_code, outputs, ended.ran, ended.note, seconds, inquirer.close(), file, ended.changes)
 
 
 async def run_to_end(executor: Executor, blocks: Sequence[CodeBlock], add: Callable[[Output], object]) -> RunEnded:

@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from autogen_nb.agents.parts.mcp_servers import McpServer, ServedResult, ServedTool, ServerParams
-from autogen_nb.agents.parts.output_limits import Redactor
+from autogen_nb.agents.parts.output_collector import Redactor
 from autogen_nb.agents.parts.tool_use import FAILED, AskingCall, ToolUser
 from autogen_nb.core.ports import Inquirer
 from autogen_nb.core.text.outputs import MODEL_LIMIT, shorten

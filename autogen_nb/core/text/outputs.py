@@ -95,32 +95,41 @@ class BoundedOutputs:
         self._clear_next = False
 
     def add(self, output: Output) -> None:
+        self.clear_before(output)
         if isinstance(output, Cleared):
-            self._clear_next = output.wait
-            if not output.wait:
-                self._clear()
-        # As in Jupyter, an update of a display does not trigger `clear_output(wait=True)`.
-        elif isinstance(output, Display) and output.update:
-            self._update(output)
+            return
+        if isinstance(output, Display) and output.update:
+            for index, old in enumerate(self._kept):
+                if isinstance(old, Display) and old.display_id is not None and old.display_id == output.display_id:
+                    self._kept[index] = Display(output.data, output.metadata, output.display_id)
+            return
+        last = self._kept[-1] if self._kept else None
+        if not isinstance(output, Stream):
+            self._kept.append(output)
+        elif isinstance(last, _TextRun) and last.name == output.name:
+            last.text.add(output.text)
         else:
-            if self._clear_next:
-                self._clear_next = False
-                self._clear()
-            last = self._kept[-1] if self._kept else None
-            if not isinstance(output, Stream):
-                self._kept.append(output)
-            elif isinstance(last, _TextRun) and last.name == output.name:
-                last.text.add(output.text)
-            else:
-                self._runs += 1
-                run = _TextRun(output.name, HeadAndTail(self._limit // self._runs))
-                run.text.add(output.text)
-                self._kept.append(run)
-            extra = len(self._kept) - self._most
-            # A line about one omitted output would be as long as many an output.
-            if extra > 1 or (extra and self._missing):
-                del self._kept[self._head : self._head + extra]
-                self._missing += extra
+            self._runs += 1
+            run = _TextRun(output.name, HeadAndTail(self._limit // self._runs))
+            run.text.add(output.text)
+            self._kept.append(run)
+        extra = len(self._kept) - self._most
+        # A line about one omitted output would be as long as many an output.
+        if extra > 1 or (extra and self._missing):
+            del self._kept[self._head : self._head + extra]
+            self._missing += extra
+
+    def clear_before(self, output: Output) -> bool:
+        """Clears the outputs so far if this one asks for it, now or by an earlier `clear_output(wait=True)`."""
+        # As in Jupyter, an update of a display does not trigger `clear_output(wait=True)`.
+        if isinstance(output, Display) and output.update:
+            return False
+        clears = not output.wait if isinstance(output, Cleared) else self._clear_next
+        self._clear_next = isinstance(output, Cleared) and output.wait
+        if clears:
+            self._kept.clear()
+            self._missing = self._runs = 0
+        return clears
 
     def all(self, where: str = "") -> tuple[MergedOutput, ...]:
         shown = [
@@ -131,15 +140,6 @@ class BoundedOutputs:
             note = f"... [{self._missing:,} outputs left out{where and f'; {where}'}] ...\n"
             shown.insert(self._head, Stream("stderr", note))
         return tuple(shown)
-
-    def _update(self, update: Display) -> None:
-        for index, old in enumerate(self._kept):
-            if isinstance(old, Display) and old.display_id is not None and old.display_id == update.display_id:
-                self._kept[index] = Display(update.data, update.metadata, update.display_id)
-
-    def _clear(self) -> None:
-        self._kept.clear()
-        self._missing = self._runs = 0
 
 
 def merge_outputs(outputs: Iterable[Output]) -> list[MergedOutput]:

@@ -30,7 +30,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.agents.parts.output_limits import LARGEST
+from autogen_nb.agents.parts.output_collector import LARGEST
 from autogen_nb.core.text.outputs import EXECUTES, MAGIC, MOST_PIXELS, image_base64, image_bytes, joined_text, pixels
 from autogen_nb.core.text.visible_text import encodable, only_colours
 from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted, script
@@ -106,7 +106,7 @@ def _safe_form(mime: str, value: object) -> tuple[Any, str]:
     text = (_json_text if mime == _JSON else joined_text)(value)
     if text is None or mime not in _SHOWN:
         return None, ""
-    # `RichOutputs` limits what a run shows, but neither the outputs inside widgets nor the pictures of messages.
+    # `OutputCollector` limits what a run shows, but neither the outputs inside widgets nor the pictures of messages.
     if len(text) > LARGEST:
         return None, f"of {len(text):,} characters is not shown: the limit is {LARGEST:,}."
     match mime:

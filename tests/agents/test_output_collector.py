@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.agents.parts.output_limits import (
-    CHAT_LIMIT,
+from autogen_nb.agents.parts.output_collector import (
     FILE_LIMIT,
     LARGEST,
     RUN_LIMIT,
+    OutputCollector,
     OutputFolder,
     Redactor,
-    RichOutputs,
-    ShownSize,
 )
 from autogen_nb.core.text.outputs import MOST_OUTPUTS
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
@@ -26,22 +24,20 @@ def picture(size: int = 1, sides: tuple[int, int] = (1, 1)) -> str:
     return base64.b64encode(head + b"\0" * (size * 3 // 4)).decode()
 
 
-class Kept:
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
+def taken(*outputs: Output, folder: Path | None = None) -> tuple[list[Output], str]:
+    """Returns the outputs that a run shows, and the text of the line about the others."""
+    shown: list[Output] = []
+    run = OutputCollector(OutputFolder(folder), shown.append, secrets={})
+    for output in outputs:
+        run.add(output)
+    before = len(shown)
+    run.end()
+    note = "".join(each.text for each in shown[before:] if isinstance(each, Stream))
+    return [*shown[:before], *(each for each in shown[before:] if not isinstance(each, Stream))], note
 
-    def save(self, ending: str, content: bytes) -> str:
-        name = f"output-{len(self.files) + 1}.{ending}"
-        self.files[name] = content
-        return name
 
-
-def taken(*outputs: Output, kept: Kept | None = None, chat: ShownSize | None = None) -> tuple[list[Output], str]:
-    run = RichOutputs((kept or Kept()).save, chat or ShownSize())
-    shown = [each for output in outputs if (each := run.take(output)) is not None]
-    rest = run.rest()
-    note = "".join(each.text for each in rest if isinstance(each, Stream))
-    return [*shown, *(each for each in rest if not isinstance(each, Stream))], note
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_ordinary_text_is_shown_unchanged() -> None:
@@ -68,37 +64,32 @@ def test_ordinary_text_is_shown_unchanged() -> None:
         ),
     ],
 )
-def test_large_output_is_saved_in_a_file(data: dict[str, object], file: str, unit: str) -> None:
-    kept = Kept()
-
-    (shown,), note = taken(Display(data, {}, "id"), kept=kept)
+def test_large_output_is_saved_in_a_file(data: dict[str, object], file: str, unit: str, tmp_path: Path) -> None:
+    (shown,), note = taken(Display(data, {}, "id"), folder=tmp_path)
 
     assert isinstance(shown, Display)
     assert shown.display_id == "id"
     assert shown.data.keys() == {"text/plain"}
-    assert f"is in {file!r}: it has more than " in shown.data["text/plain"]
+    assert f"{file}': it has more than " in shown.data["text/plain"]
     assert f" {unit}.]" in shown.data["text/plain"]
-    assert list(kept.files) == [file]
+    assert names(tmp_path) == [file]
     assert note == ""
 
 
-def test_a_run_writes_a_limited_number_of_files() -> None:
-    kept = Kept()
+def test_a_run_writes_a_limited_number_of_files(tmp_path: Path) -> None:
+    taken(*[Display({"image/png": picture(9, (9_000, 9_000))})] * (FILE_LIMIT + 1), folder=tmp_path)
 
-    taken(*[Display({"image/png": picture(9, (9_000, 9_000))})] * (FILE_LIMIT + 1), kept=kept)
-
-    assert len(kept.files) == FILE_LIMIT
+    assert len(names(tmp_path)) == FILE_LIMIT
 
 
-def test_picture_of_a_large_chart_is_shown_above_its_file() -> None:
+def test_picture_of_a_large_chart_is_shown_above_its_file(tmp_path: Path) -> None:
     chart = {"application/vnd.plotly.v1+json": {"data": ["x" * LARGEST]}, "image/png": picture(9)}
-    kept = Kept()
 
-    (output,), _ = taken(Display(chart), kept=kept)
+    (output,), _ = taken(Display(chart), folder=tmp_path)
 
     assert isinstance(output, Display)
-    assert (set(output.data), output.file) == ({"text/plain", "image/png"}, "output-1.plotly.json")
-    assert list(kept.files) == ["output-1.plotly.json"]
+    assert (set(output.data), output.file) == ({"text/plain", "image/png"}, str(tmp_path / "output-1.plotly.json"))
+    assert names(tmp_path) == ["output-1.plotly.json"]
 
 
 @pytest.mark.parametrize(
@@ -110,11 +101,14 @@ def test_picture_of_a_large_chart_is_shown_above_its_file() -> None:
         (Display({"text/html": "<table>", "text/plain": "a b"}), ""),
     ],
 )
-def test_surface_of_text_saves_what_it_cannot_show(output: Display, told: str) -> None:
-    run = RichOutputs(Kept().save, ShownSize(), None)
+def test_surface_of_text_saves_what_it_cannot_show(output: Display, told: str, tmp_path: Path) -> None:
+    shown: list[Output] = []
+    run = OutputCollector(OutputFolder(tmp_path, tmp_path), shown.append, secrets={}, describe=None)
 
-    assert run.take(output) == replace(output, shown=told)
-    assert run.take(replace(output, display_id="unknown", update=True)) is None
+    run.add(output)
+    run.add(replace(output, display_id="unknown", update=True))
+
+    assert shown == [replace(output, shown=told)]
 
 
 def test_names_and_metadata_count() -> None:
@@ -143,14 +137,12 @@ VALUE = Result({"text/plain": "42"})
 FINAL = Display({"text/plain": "final"}, display_id="a")
 
 
-def test_text_beyond_the_bound_makes_no_files() -> None:
-    kept = Kept()
+def test_text_beyond_the_bound_makes_no_files(tmp_path: Path) -> None:
+    _, note = taken(*[TEXT] * (MOST_OUTPUTS + 1), Display({"text/html": "<table>"}), VALUE, folder=tmp_path)
 
-    _, note = taken(*[TEXT] * (MOST_OUTPUTS + 1), Display({"text/html": "<table>"}), VALUE, kept=kept)
-
-    assert kept.files == {"output-1.html": b"<table>"}
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("output-1.html", b"<table>")]
     assert note.startswith("[2 more outputs are not shown: one run shows 200 outputs at most;")
-    assert note.endswith("those that are not plain text are in 'output-1.html'.]\n")
+    assert note.endswith(f"those that are not plain text are in {str(tmp_path / 'output-1.html')!r}.]\n")
 
 
 PICTURE = Display({"image/png": picture(9)})
@@ -188,19 +180,9 @@ def test_of_large_outputs_so_many_are_shown_as_the_run_has_room_for() -> None:
     updated, silent = taken(Display(large, {}, "a"), *[Display(large, {}, "a", update=True) for _ in range(30)])
 
     assert len(shown) == 10
-    assert note.startswith(f"[2 more outputs are not shown: one run shows {RUN_LIMIT:,} characters of outputs at most;")
+    assert note.startswith(f"[2 more outputs are not shown: one run shows {RUN_LIMIT:,} characters of outputs at most")
     assert (len(live), quiet) == (60, "")
     assert (len(updated), silent) == (31, "")
-
-
-def test_all_runs_of_a_chat_have_one_bound() -> None:
-    large, chat = {"text/html": "x" * (RUN_LIMIT // 10 - 100)}, ShownSize()
-
-    notes = [taken(*[Display(large) for _ in range(10)], chat=chat)[1] for _ in range(4)]
-
-    assert chat.total <= CHAT_LIMIT
-    assert notes[:3] == ["", "", ""]
-    assert f"one chat shows {CHAT_LIMIT:,} characters of outputs at most" in notes[3]
 
 
 def test_a_folder_that_is_a_link_keeps_nothing(tmp_path: Path) -> None:

@@ -1,17 +1,17 @@
-"""Limits what a run of code shows, writes what is beyond the limits to files, and replaces secrets by their names.
+"""Collects the outputs of a run: what is shown, what is logged and what is written to files, without secrets.
 
-1. A run shows a limited number of outputs with a limited total size; the runs of a chat share a larger limit. The last
-   output is shown beyond the number, and if it is short, beyond the size. A line at the end of the run names the files
-   of the outputs that are not shown.
+1. A run shows a limited number of outputs with a limited total size. The last output is shown beyond the number, and if
+   it is short, beyond the size. A line at the end of the run names the files of the outputs that are not shown.
 2. A line with a file's name replaces an output that is too large for one message, or a picture with too many pixels.
 3. Outputs that the code has cleared or replaced do not count.
 4. If a chat can show only text, as in a terminal, pictures and HTML with scripts go to files.
+5. The log has what was shown, within the limits of `BoundedOutputs`; a longer printed text is in a file as a whole.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
@@ -21,6 +21,8 @@ from autogen_nb.core.text.outputs import (
     MAGIC,
     MOST_OUTPUTS,
     MOST_PIXELS,
+    BoundedOutputs,
+    MergedOutput,
     image_bytes,
     joined_text,
     pixels,
@@ -34,8 +36,6 @@ LARGEST = 3_000_000
 """The maximum number of characters of one output: a Jupyter server drops messages above a rate of 1 MB/s over 3 s."""
 RUN_LIMIT = 20_000_000
 """The maximum number of characters of all outputs of one run."""
-CHAT_LIMIT = 60_000_000
-"""The maximum number of characters of all outputs of one chat; each cell of a chat begins at 0."""
 
 _ENDINGS = {
     "image/png": "png",
@@ -52,9 +52,6 @@ _ENDINGS = {
 }
 """The file endings of MIME types, in order of preference."""
 
-Save: TypeAlias = Callable[[str, bytes], str]
-"""Takes a file ending and bytes, writes a file, and returns the file's name; "" on failure."""
-
 _Rich: TypeAlias = Display | Result
 _PICTURES = tuple(mime for mime in _ENDINGS if mime.startswith("image/"))
 _STATIC = frozenset((*_PICTURES, "text/plain"))
@@ -68,43 +65,68 @@ _TRACEBACK = 1_000_000
 """The maximum length of a traceback, and of the exception's name and message."""
 
 
-@dataclass(slots=True)
-class ShownSize:
-    """The number of characters of the rich outputs that a chat shows."""
+class OutputCollector:
+    """Collects the outputs of one run, and calls `show` with those that are within the limits.
 
-    total: int = 0
+    `describe` describes outputs to the model as the surface shows them; None if the surface shows only text.
+    """
 
-
-class RichOutputs:
-    def __init__(self, save: Save, chat: ShownSize, describe: Describer | None = lambda _: "") -> None:
-        self._save = save
+    def __init__(
+        self,
+        folder: "OutputFolder",
+        show: Callable[[Output], object],
+        *,
+        secrets: Mapping[str, str],
+        describe: Describer | None = lambda _: "",
+    ) -> None:
+        self._folder = folder
+        self._show = show
         self._describe = describe
-        self._chat = chat
+        self._redactor = Redactor(secrets)
+        self._full_text = FullOutputFile(folder)
+        # `_release` adds up to three outputs.
+        self._log = BoundedOutputs(most=MOST_OUTPUTS + 3)
         self._count = 0
         self._size = 0
         self._by_id: dict[str, int] = {}
-        self._clear_next = False
-        self._files: list[str] = []
-        self._file_count = 0
+        self._held: list[_Rich] = []
         self._omitted = 0
         self._reason = ""
-        self._held: list[_Rich] = []
+        self._files: list[str] = []
+        self._file_count = 0
 
-    def take(self, output: Output) -> Output | None:  # noqa: C901  # one rule after the other
-        """Returns the output, a line that names the output's file, or None if nothing is shown."""
-        is_update = isinstance(output, Display) and output.update
-        if self._clear_next and not is_update and not isinstance(output, Cleared):
-            self._clear()
+    def add(self, output: Output | None) -> None:
+        """Shows and logs an output within the limits; None shows what may have begun a secret."""
+        for redacted in self._redactor.take(output):
+            for shown in self._fit(redacted):
+                self._log.add(shown)
+                self._show(shown)
+
+    def end(self) -> tuple[tuple[MergedOutput, ...], str]:
+        """Shows the last outputs, and returns the outputs for the log and the name of the file with all text."""
+        self.add(None)
+        for shown in self._release():
+            self._log.add(shown)
+            self._show(shown)
+        file = self._full_text.close()
+        return self._log.all(file and f"all of it is in {file!r}"), file
+
+    def _fit(self, output: Output) -> Iterable[Output]:  # noqa: C901  # one rule after the other
+        """Returns the output or a line that names its file, and nothing if it is held back or omitted."""
+        if self._log.clear_before(output):
+            self._size = self._count = 0
+            self._by_id.clear()
+            self._held.clear()
         match output:
-            case Cleared(wait=wait):
-                self._clear_next = wait
-                if not wait:
-                    self._clear()
-                return output
+            case Cleared():
+                return [output]
             case Failure():
-                return _shorten_failure(output)
-            case Stream():
-                return output
+                # The failure comes last.
+                return [*self._release(), _shorten_failure(output)]
+            case Stream(text=text):
+                self._full_text.add(text)
+                return [output]
+        is_update = isinstance(output, Display) and output.update
         display_id = output.display_id if isinstance(output, Display) else None
         previous_length = self._by_id.get(display_id or "") if is_update else 0
         if previous_length is None:
@@ -112,7 +134,7 @@ class RichOutputs:
             for index, held in enumerate(self._held):
                 if isinstance(held, Display) and held.display_id == display_id:
                     self._held[index] = Display(output.data, output.metadata, display_id)
-            return None
+            return []
         length = size(output)
         if (
             length > LARGEST
@@ -121,66 +143,50 @@ class RichOutputs:
             output, length = self._replace_large(output, length)
         growth = length - previous_length
         is_beyond = self._count >= MOST_OUTPUTS and not is_update
-        at_most = f"one run shows {MOST_OUTPUTS} outputs at most" if is_beyond else ""
-        if reason := at_most or self._reason_to_omit(growth):
-            self._reason = self._reason or reason
+        if is_beyond or self._exceeds(growth):
+            limit = f"{MOST_OUTPUTS} outputs" if is_beyond else f"{RUN_LIMIT:,} characters of outputs"
+            self._reason = self._reason or f"one run shows {limit} at most"
             self._held.append(output)
             # One omitted output could be shorter than the line about it.
             while len(self._held) > (1 if self._omitted else 2):
                 self._omit(self._held.pop(0))
-            return None
+            return []
         if display_id is not None:
             self._by_id[display_id] = length
         self._count += not is_update
-        return self._show(output, growth)
+        self._size += growth
+        return [output if self._describe and _STATIC.issuperset(output.data) else self._described(output)]
 
-    def rest(self) -> list[Output]:
-        """Returns the last outputs if a limit holds them back, and a line about the outputs that are not shown."""
-        shown: list[Output] = []
+    def _release(self) -> Iterator[Output]:
+        """Yields the outputs that a limit holds back, and a line about those that are not shown."""
         for output in self._held:
             length = size(output)
-            if length > _SHORT and self._reason_to_omit(length):
+            if length > _SHORT and self._exceeds(length):
                 self._omit(output)
             else:
-                shown.append(self._show(output, length))
-        shown += [Stream("stderr", note)] if (note := self._note()) else []
+                self._size += length
+                yield self._described(output)
+        if self._omitted:
+            subject = "1 more output is" if self._omitted == 1 else f"{self._omitted:,} more outputs are"
+            ends = map(repr, dict.fromkeys([*self._files[:1], *self._files[-1:]]))
+            files = f"; those that are not plain text are in {' to '.join(ends)}" if self._files else ""
+            yield Stream("stderr", f"[{subject} not shown: {self._reason}{files}.]\n")
         self._held, self._files, self._omitted = [], [], 0
-        return shown
 
-    def _show(self, output: _Rich, growth: int) -> _Rich:
-        self._size += growth
-        self._chat.total += growth
-        if self._describe is None:
-            form = self._form_as_text(output)
-        else:
+    def _exceeds(self, growth: int) -> bool:
+        return growth > 0 and self._size + growth > RUN_LIMIT
+
+    def _described(self, output: _Rich) -> _Rich:
+        if self._describe is not None:
             form = "" if _STATIC.issuperset(output.data) else self._describe(output.data)
-        return replace(output, shown=form) if form else output
-
-    def _note(self) -> str:
-        if not self._omitted:
-            return ""
-        subject = "1 more output is" if self._omitted == 1 else f"{self._omitted:,} more outputs are"
-        files = ""
-        if self._files:
-            ends = self._files[0], self._files[-1]
-            files = f"; those that are not plain text are in {' to '.join(map(repr, dict.fromkeys(ends)))}"
-        return f"[{subject} not shown: {self._reason}{files}.]\n"
-
-    def _reason_to_omit(self, growth: int) -> str:
-        if growth > 0 and self._size + growth > RUN_LIMIT:
-            return f"one run shows {RUN_LIMIT:,} characters of outputs at most"
-        if growth > 0 and self._chat.total + growth > CHAT_LIMIT:
-            return f"one chat shows {CHAT_LIMIT:,} characters of outputs at most"
-        return ""
-
-    def _form_as_text(self, output: _Rich) -> str:
+            return replace(output, shown=form)
         has_page = "<script" in (joined_text(output.data.get("text/html")) or "")
         if not has_page and _TEXTS.issuperset(output.data):
-            return ""
+            return output
         mime = next((mime for mime in _PICTURES if output.data.get(mime)), "text/html" if has_page else "")
         is_update = isinstance(output, Display) and output.update
         file = self._save_as(mime, output.data) if mime and not is_update else ""
-        return f"saved as {file!r}, not shown" if file else "not shown"
+        return replace(output, shown=f"saved as {file!r}, not shown" if file else "not shown")
 
     def _omit(self, output: _Rich) -> None:
         self._omitted += 1
@@ -203,14 +209,7 @@ class RichOutputs:
     def _save_as(self, mime: str, data: Bundle) -> str:
         content = _content(mime, data.get(mime)) if self._file_count < FILE_LIMIT else b""
         self._file_count += bool(content)
-        return self._save(_ENDINGS[mime], content) if content else ""
-
-    def _clear(self) -> None:
-        self._clear_next = False
-        self._chat.total -= self._size
-        self._size = self._count = 0
-        self._by_id.clear()
-        self._held.clear()
+        return self._folder.save(_ENDINGS[mime], content) if content else ""
 
 
 def _shorten_failure(failure: Failure) -> Failure:
