@@ -5,10 +5,11 @@ Run it as ``python -m scripts.quickstart_picture`` from the project's folder; it
 
 import shutil
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Locator, expect, sync_playwright
+from playwright.sync_api import FloatRect, Locator, expect, sync_playwright
 
 from tests.browser import chromium
 from tests.browser.notebook_page import NotebookPage
@@ -17,6 +18,7 @@ from tests.browser.servers import serving
 PROJECT = Path(__file__).parent.parent
 TARGET = PROJECT / "docs" / "images" / "quickstart.png"
 FIRST, SECOND = 5, 7
+WIDTH, HEIGHT = 1150, 1000
 SCALE = 1.5
 MARGIN = 6
 COLOURS = 64
@@ -31,7 +33,7 @@ def main() -> None:
         root = Path(name)
         with serving("lab", root) as server:
             folder = Path(shutil.copytree(PROJECT / "notebooks", server.root / "notebooks"))
-            page = browser.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=SCALE)
+            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SCALE)
             parts = drawn(NotebookPage(page, server, folder, root))
             server.end_kernels()
         browser.close()
@@ -42,6 +44,7 @@ def main() -> None:
 def drawn(notebook: NotebookPage) -> list[Image.Image]:
     """The task, the panel that waits, and what came of it."""
     notebook.open("01_quickstart.ipynb")
+    notebook.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     notebook.run_all()
     notebook.run_every_block(FIRST)
     output = notebook.output(SECOND)
@@ -50,25 +53,26 @@ def drawn(notebook: NotebookPage) -> list[Image.Image]:
     expect(said).to_have_count(2)
     expect(notebook.button(SECOND, "Run")).to_be_visible()
     task = notebook.cell(SECOND).locator(".jp-Cell-inputWrapper")
-    waiting = [cut(notebook, task), cut(notebook, said.nth(1), notebook.button(SECOND, "Run"))]
+    waiting = [cut(notebook, task, task), cut(notebook, said.nth(1), notebook.button(SECOND, "Run"))]
     notebook.click(SECOND, "Run")
     expect(decided).to_have_count(2)
-    expect(output.get_by_text("copies one here")).to_be_visible()
+    expect(output.get_by_text("In the agent's kernel")).to_be_visible()
+    notebook.page.set_viewport_size({"width": WIDTH, "height": 2 * HEIGHT})
     return [*waiting, cut(notebook, decided.nth(1), output)]
 
 
-def cut(notebook: NotebookPage, first: Locator, last: Locator | None = None) -> Image.Image:
+def cut(notebook: NotebookPage, first: Locator, last: Locator) -> Image.Image:
     """The cell from the top of one element to the bottom of another."""
-    with Image.open(notebook.screenshot("whole", SECOND)) as picture:
-        cell, above = notebook.cell(SECOND).bounding_box(), first.bounding_box()
-        below = (last or first).bounding_box()
-        assert cell
-        assert above
-        assert below
-        top, bottom = above["y"] - cell["y"] - MARGIN, below["y"] + below["height"] - cell["y"] + MARGIN
-        return picture.convert("RGB").crop(
-            (0, max(0, int(top * SCALE)), picture.width, min(int(bottom * SCALE), picture.height))
-        )
+    first.evaluate(
+        "(element, margin) => {element.style.scrollMargin = `${margin}px`; element.scrollIntoView()}", 2 * MARGIN
+    )
+    cell, above, below = (part.bounding_box() for part in (notebook.cell(SECOND), first, last))
+    assert cell
+    assert above
+    assert below
+    top, bottom = above["y"] - MARGIN, below["y"] + below["height"] + MARGIN
+    clip: FloatRect = {"x": cell["x"], "y": top, "width": cell["width"], "height": bottom - top}
+    return Image.open(BytesIO(notebook.page.screenshot(clip=clip, animations="disabled"))).convert("RGB")
 
 
 def joined(parts: list[Image.Image]) -> Image.Image:
