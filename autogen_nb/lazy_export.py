@@ -5,12 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 
-def lazy_export(module: str, *names: str) -> tuple[Callable[[str], Any], list[str]]:
-    """The ``__getattr__`` and ``__all__`` for the module."""
+def lazy_export(module: str, words: str) -> tuple[Callable[[str], Any], list[str]]:
+    """The ``__getattr__`` and ``__all__`` for the module; spaces separate the names in `words`."""
+    names = words.split()
 
     def lazy_getattr(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         return getattr(sys.modules[module.partition(".")[0]], name)
 
-    return lazy_getattr, list(names)
+    return lazy_getattr, names

@@ -189,24 +189,8 @@ class Completion:
 
 __getattr__, _ = lazy_export(
     __name__,
-    "AgentEvent",
-    "BaseAgentEvent",
-    "BaseChatMessage",
-    "BaseMessage",
-    "ChatMessage",
-    "CodeExecutionEvent",
-    "CodeGenerationEvent",
-    "HandoffMessage",
-    "MemoryQueryEvent",
-    "ModelClientStreamingChunkEvent",
-    "MultiModalMessage",
-    "StopMessage",
-    "StructuredMessage",
-    "StructuredMessageFactory",
-    "TextMessage",
-    "ThoughtEvent",
-    "ToolCallExecutionEvent",
-    "ToolCallRequestEvent",
-    "ToolCallSummaryMessage",
-    "UserInputRequestedEvent",
+    "AgentEvent BaseAgentEvent BaseChatMessage BaseMessage ChatMessage CodeExecutionEvent CodeGenerationEvent "
+    "HandoffMessage MemoryQueryEvent ModelClientStreamingChunkEvent MultiModalMessage StopMessage StructuredMessage "
+    "StructuredMessageFactory TextMessage ThoughtEvent ToolCallExecutionEvent ToolCallRequestEvent "
+    "ToolCallSummaryMessage UserInputRequestedEvent",
 )

@@ -4,16 +4,6 @@ from autogen_nb.lazy_export import lazy_export
 
 __getattr__, __all__ = lazy_export(
     __name__,
-    "ApprovalRequest",
-    "ApprovalResponse",
-    "AssistantAgent",
-    "BaseChatAgent",
-    "CodeExecutorAgent",
-    "FunctionAgent",
-    "SocietyOfMindAgent",
-    "PerSourceFilter",
-    "MessageFilterConfig",
-    "MessageFilterAgent",
-    "UserProxyAgent",
-    "ConversableAgent",
+    "ApprovalRequest ApprovalResponse AssistantAgent BaseChatAgent CodeExecutorAgent FunctionAgent SocietyOfMindAgent "
+    "PerSourceFilter MessageFilterConfig MessageFilterAgent UserProxyAgent ConversableAgent",
 )

@@ -4,15 +4,6 @@ from autogen_nb.lazy_export import lazy_export
 
 __getattr__, __all__ = lazy_export(
     __name__,
-    "AssistantMessage",
-    "ChatCompletionClient",
-    "CreateResult",
-    "FunctionExecutionResult",
-    "FunctionExecutionResultMessage",
-    "LLMMessage",
-    "ModelFamily",
-    "ModelInfo",
-    "RequestUsage",
-    "SystemMessage",
-    "UserMessage",
+    "AssistantMessage ChatCompletionClient CreateResult FunctionExecutionResult FunctionExecutionResultMessage "
+    "LLMMessage ModelFamily ModelInfo RequestUsage SystemMessage UserMessage",
 )

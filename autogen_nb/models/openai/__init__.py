@@ -2,4 +2,4 @@
 
 from autogen_nb.lazy_export import lazy_export
 
-__getattr__, __all__ = lazy_export(__name__, "AzureOpenAIChatCompletionClient", "OpenAIChatCompletionClient")
+__getattr__, __all__ = lazy_export(__name__, "AzureOpenAIChatCompletionClient OpenAIChatCompletionClient")
