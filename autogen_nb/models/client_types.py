@@ -283,8 +283,6 @@ def parts_from(content: Iterable[Any]) -> list[str | Image]:
                 contents.append(text)
             case {"type": "image_url", "image_url": {"url": str() as url}}:
                 contents.append(Image(uri=url))
-            case _:
-                pass
     return contents
 
 

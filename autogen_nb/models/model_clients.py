@@ -237,17 +237,13 @@ class StructuredModel(ModelWrapper):
         async with aclosing(cast("AsyncGenerator[Part, None]", parts)):
             async for part in parts:
                 if isinstance(part, Completion) and not part.message.carries_calls:
-                    self._check(part.message.text)
+                    text, expected = part.message.text, self._output_type
+                    try:
+                        expected.model_validate_json(text)
+                    except ValidationError as error:
+                        fault = f"is no {expected.__name__} ({error.errors()[0]['msg']}); run the task again"
+                        raise ModelError(f"the model's reply {text[:200]!r} {fault}", model=self.name) from error
                 yield part
-
-    def _check(self, text: str) -> None:
-        try:
-            self._output_type.model_validate_json(text)
-        except ValidationError as error:
-            problem, expected = error.errors()[0]["msg"], self._output_type.__name__
-            raise ModelError(
-                f"the model's reply {text[:200]!r} is no {expected} ({problem}); run the task again", model=self.name
-            ) from error
 
 
 def result_of(completion: Completion) -> CreateResult:

@@ -372,4 +372,4 @@ def test_server_of_ones_own_is_said_to_read_a_long_prompt(text: str, tokens: lis
 
 
 def test_provider_is_not_said_to_read() -> None:
-    assert not Prompt.of(request(TABLE), Server("m", "https://api.openai.com/v1")).is_long
+    assert not Prompt.of(request(TABLE), Server("m", "https://api.openai.com/v1")).characters

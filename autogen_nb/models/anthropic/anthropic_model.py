@@ -11,14 +11,13 @@ Source: https://platform.claude.com/docs/en/api/messages
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Completion, Reasoning
 from autogen_nb.models.config.providers import ANTHROPIC, server_of
-from autogen_nb.models.remote.clients import Account, checked_address, checked_key
+from autogen_nb.models.remote.clients import Account, checked_address, checked_key, is_installed
 from autogen_nb.models.remote.exchange import (
     ReplyAccumulator,
     Turn,
@@ -259,7 +258,7 @@ class AnthropicModel(EventStreamModel):
     _library = "anthropic"
 
     def __init__(self, *, model: str, api_key: str | None = None, base_url: str | None = None, **settings: Any) -> None:
-        if find_spec("anthropic") is None:
+        if not is_installed("anthropic"):
             raise ConfigError(f"the model {model!r} needs the package anthropic; install 'autogen-nb[anthropic]'")
         if settings.get("response_format"):
             output_format(settings["response_format"])

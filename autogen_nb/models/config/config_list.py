@@ -174,11 +174,7 @@ def config_list_from_models(
         As `config_list_openai_aoai`.
     """
     entries = config_list_openai_aoai(
-        key_file_path,
-        openai_api_key_file,
-        aoai_api_key_file,
-        aoai_api_base_file=aoai_api_base_file,
-        exclude=exclude,
+        key_file_path, openai_api_key_file, aoai_api_key_file, aoai_api_base_file=aoai_api_base_file, exclude=exclude
     )
     return [{**entry, "model": model} for model in model_list for entry in entries] if model_list else entries
 
@@ -197,13 +193,9 @@ def config_list_gpt4_gpt35(
     ConfigError
         As `config_list_openai_aoai`.
     """
+    models = ["gpt-4", "gpt-3.5-turbo"]
     return config_list_from_models(
-        key_file_path,
-        openai_api_key_file,
-        aoai_api_key_file,
-        aoai_api_base_file,
-        exclude,
-        ["gpt-4", "gpt-3.5-turbo"],
+        key_file_path, openai_api_key_file, aoai_api_key_file, aoai_api_base_file, exclude, models
     )
 
 

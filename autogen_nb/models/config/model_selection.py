@@ -22,6 +22,7 @@ from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from autogen_nb.core.ports import Model, ModelRequest, Part
 from autogen_nb.errors import CallbackError, ConfigError
@@ -31,7 +32,6 @@ from autogen_nb.models.config.providers import (
     OPENAI,
     PROVIDERS,
     Provider,
-    has_own_api,
     is_openai,
     provider_at,
     provider_named,
@@ -134,8 +134,9 @@ def destination(entry: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[P
         if not address:
             provider, model = provider_of(model, environ, has_key=bool(entry.get("api_key")))
             api_type = provider.name
-        elif has_own_api(address):
-            api_type = (provider_at(address) or OPENAI).name
+        # The path of a provider's OpenAI-compatible API means that API.
+        elif (own := provider_at(address)) and own.library != "openai" and urlsplit(address).path in ("", "/"):
+            api_type = own.name
     return provider_named(api_type) or OPENAI, model, api_type or "openai"
 
 

@@ -251,12 +251,6 @@ def is_openai(url: str | None) -> bool:
     return url is None or provider_at(url) == OPENAI or is_azure(url)
 
 
-def has_own_api(url: str) -> bool:
-    """True for the address of a provider with an API of its own, without the path of its OpenAI-compatible API."""
-    provider = provider_at(url)
-    return provider is not None and provider.library != "openai" and urlsplit(url).path in ("", "/")
-
-
 def provider_of(model: str, environ: Mapping[str, str], *, has_key: bool = False) -> tuple[Provider, str]:
     """The provider of a model without an address, and the model's name there.
 

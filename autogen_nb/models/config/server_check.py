@@ -120,13 +120,10 @@ async def _check(model: RemoteModel, connection: ModelConnection) -> CheckedConn
             async with open_reply(model, _TEST_REQUEST) as items:
                 await anext(items)
         except ModelRefused as error:
-            if not server_models or not _concerns_the_model(error, known=connection.model in server_models):
+            is_unknown = connection.model not in server_models and error.status in _UNKNOWN_MODEL_STATUSES
+            if not server_models or not (is_unknown or error.status == HTTPStatus.NOT_FOUND):
                 raise
             near = difflib.get_close_matches(connection.model, server_models, _MAX_SIMILAR)
             models = tuple(dict.fromkeys((*near, *server_models)))
             return CheckedConnection(replace(connection, model=""), models, error)
     return CheckedConnection(connection, server_models)
-
-
-def _concerns_the_model(error: ModelRefused, *, known: bool) -> bool:
-    return error.status == HTTPStatus.NOT_FOUND or (not known and error.status in _UNKNOWN_MODEL_STATUSES)

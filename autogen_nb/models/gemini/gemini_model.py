@@ -14,7 +14,6 @@ import mimetypes
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
-from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,7 +23,7 @@ from pydantic import ValidationError
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ModelError
 from autogen_nb.messages import Reasoning
-from autogen_nb.models.remote.clients import Account, checked_address, checked_key
+from autogen_nb.models.remote.clients import Account, checked_address, checked_key, is_installed
 from autogen_nb.models.remote.exchange import (
     ReplyAccumulator,
     Turn,
@@ -78,7 +77,8 @@ def gemini_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[st
         case {"type": "json_object"}:
             body["response_mime_type"] = "application/json"
     if functions := [tool["function"] for tool in functions_of({}, request)]:
-        body["tools"] = [*(body.get("tools") or ()), {"function_declarations": [*map(_declaration, functions)]}]
+        declared = [{own: each[name] for name, own in _DECLARED.items() if each.get(name)} for each in functions]
+        body["tools"] = [*(body.get("tools") or ()), {"function_declarations": declared}]
         choice = parameters.get("tool_choice") or parameters.get("function_call") if request.may_call else "none"
         if choice:
             body["tool_config"] = {**(body.get("tool_config") or {}), "function_calling_config": _calling(choice)}
@@ -101,10 +101,6 @@ def _thinking(version: float, effort: str | None) -> dict[str, Any]:
     if version >= _SIGNS and effort != "none":
         return {"include_thoughts": True, "thinking_level": effort}
     return {"include_thoughts": effort != "none", "thinking_budget": _BUDGETS.get(effort, _LARGEST_BUDGET)}
-
-
-def _declaration(function: Mapping[str, Any]) -> dict[str, Any]:
-    return {own: function[name] for name, own in _DECLARED.items() if function.get(name)}
 
 
 def _calling(choice: Any) -> dict[str, Any]:
@@ -159,9 +155,7 @@ def _turn_parts(turn: Turn, *, must_sign: bool) -> Iterator[dict[str, Any]]:
 
 
 def _text(content: Any) -> str:
-    return (
-        content if isinstance(content, str) else "\n".join(part["text"] for part in _parts(content) if "text" in part)
-    )
+    return "\n".join(part["text"] for part in _parts(content) if "text" in part)
 
 
 def _parts(content: Any) -> Iterator[dict[str, Any]]:
@@ -240,7 +234,7 @@ class GeminiModel(RemoteModel):
     api = Api("", gemini_body, lambda _: ContentAccumulator())
 
     def __init__(self, *, model: str, api_key: str | None = None, base_url: str | None = None, **settings: Any) -> None:
-        if not _is_installed():
+        if not is_installed("google.genai"):
             raise ConfigError(f"the model {model!r} needs the package google-genai; install 'autogen-nb[gemini]'")
         for name in {"extra_query", "default_query"} & settings.keys():
             raise ConfigError(f"the Gemini API has no {name}; give extra_headers or extra_body")
@@ -284,7 +278,7 @@ class GeminiModel(RemoteModel):
         contents = [types.Content.model_validate_json(json.dumps(content)) for content in body["contents"]]
         stream = await client.models.generate_content_stream(model=body["model"], contents=contents, config=config)
         try:
-            async with aclosing(_as_json(stream)) as events:
+            async with aclosing(chunk.model_dump(mode="json", exclude_none=True) async for chunk in stream) as events:
                 yield events
         finally:
             # Cancels the innermost of the library's generators, which closes an unfinished response; `aclose` would
@@ -314,18 +308,6 @@ class GeminiModel(RemoteModel):
         async with asyncio.timeout(self._timeout):
             pages = await client.models.list(config={"page_size": 1000})
             return {"data": [{"id": model.name.removeprefix("models/")} async for model in pages]}
-
-
-async def _as_json(stream: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
-    async for chunk in stream:
-        yield chunk.model_dump(mode="json", exclude_none=True)
-
-
-def _is_installed() -> bool:
-    # Without any package of Google's, `find_spec` raises.
-    with suppress(ImportError):
-        return find_spec("google.genai") is not None
-    return False
 
 
 def _request_fault(error: ValueError) -> str:

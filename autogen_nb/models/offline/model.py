@@ -318,11 +318,8 @@ class OfflineModel:
     messages.
     """
 
+    name = "offline"
     price = (0.0, 0.0)
-
-    @property
-    def name(self) -> str:
-        return "offline"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         state = read_state(request.messages)

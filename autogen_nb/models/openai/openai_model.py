@@ -278,7 +278,12 @@ class OpenAIModel(EventStreamModel):
         client: openai.AsyncOpenAI
         if account.api_type == "azure":
             options |= {"azure_ad_token": account.token, "azure_ad_token_provider": account.provider}
-            client = openai.AsyncAzureOpenAI(api_version=account.api_version, **_azure_address(account), **options)
+            path = (account.url or "").rstrip("/")
+            if "/deployments/" in path:
+                options["base_url"] = path
+            else:
+                options |= {"azure_endpoint": path.removesuffix("/openai"), "azure_deployment": account.deployment}
+            client = openai.AsyncAzureOpenAI(api_version=account.api_version, **options)
         else:
             client = openai.AsyncOpenAI(base_url=account.url, **options)
         # By default, the library would send OPENAI_ORG_ID and OPENAI_PROJECT_ID to every server.
@@ -293,10 +298,3 @@ class OpenAIModel(EventStreamModel):
 
     async def _listing(self, client: Any) -> Any:
         return await client.get("/models", cast_to=object)
-
-
-def _azure_address(account: Account) -> dict[str, Any]:
-    path = (account.url or "").rstrip("/")
-    if "/deployments/" in path:
-        return {"base_url": path}
-    return {"azure_endpoint": path.removesuffix("/openai"), "azure_deployment": account.deployment}

@@ -8,6 +8,7 @@ A key from the environment is sent only to its provider, to Azure, or to the ser
 
 import asyncio
 import os
+import re
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -43,8 +44,6 @@ PLACEHOLDER = "no-key"
 """The key for a server that needs none; the openai library requires one."""
 
 OPENAI_URL = OPENAI.url
-
-_SCOPE = "https://cognitiveservices.azure.com/.default"
 
 API_TYPES = ("openai", "azure", "responses", "chat_completions")
 """AutoGen 0.2's and AG2's names, beside providers; "openai" chooses between the last two, OpenAI's and Azure's APIs."""
@@ -124,12 +123,11 @@ class Account:
                 f"there is no key for the model {model!r}: set {self.key_variable} or give api_key, name a server "
                 "of your own with base_url (it needs no key), or choose the model 'offline'"
             )
+        account = replace(self, url=url or provider.url, key=key or PLACEHOLDER)
         if provider != OPENAI:
-            return replace(self, url=url or provider.url, key=key or PLACEHOLDER)
+            return account
         return replace(
-            self,
-            url=url or OPENAI_URL,
-            key=key or PLACEHOLDER,
+            account,
             organization=self.organization or os.environ.get("OPENAI_ORG_ID") or None,
             project=self.project or os.environ.get("OPENAI_PROJECT_ID") or None,
         )
@@ -148,12 +146,8 @@ class Account:
         ):
             if not value:
                 raise ConfigError(f"the Azure model {model!r} needs {ways}")
-        deployment = self.deployment or azure_name(model)
+        deployment = self.deployment or re.sub(r"^gpt-3\.5", "gpt-35", model)
         return replace(self, url=url, key=key, token=token, api_version=version, deployment=deployment)
-
-
-def azure_name(model: str) -> str:
-    return model.replace("gpt-3.5", "gpt-35", 1) if model.startswith("gpt-3.5") else model
 
 
 def checked_type(api_type: object) -> str:
@@ -199,21 +193,28 @@ def checked_provider(provider: TokenProvider | str | None) -> Callable[[], Await
             "azure_ad_token_provider must be a function that takes no arguments and returns a token, or 'DEFAULT'; "
             "set a token as azure_ad_token"
         )
-    with suppress(ImportError):
-        if find_spec("azure.identity"):
-            return partial(_token, _azure_token)
+    if is_installed("azure.identity"):
+        return partial(_token, _azure_token)
     raise ConfigError("azure_ad_token_provider 'DEFAULT' needs the package azure-identity; install 'autogen-nb[azure]'")
 
 
 @cache
 def _azure_provider() -> Callable[[], Any]:
     identity = import_module("azure.identity")
-    provider: Callable[[], Any] = identity.get_bearer_token_provider(identity.DefaultAzureCredential(), _SCOPE)
+    scope = "https://cognitiveservices.azure.com/.default"
+    provider: Callable[[], Any] = identity.get_bearer_token_provider(identity.DefaultAzureCredential(), scope)
     return provider
 
 
 def _azure_token() -> Any:
     return _azure_provider()()
+
+
+def is_installed(module: str) -> bool:
+    # Without the module's parent, `find_spec` raises.
+    with suppress(ImportError):
+        return find_spec(module) is not None
+    return False
 
 
 async def _token(provider: TokenProvider) -> str:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.messages import Completion, Message, Reasoning, Usage
@@ -110,9 +110,6 @@ def _count(value: Any) -> int:
     return int(value) if isinstance(value, int | float) and 0 <= value < _MOST_TOKENS else 0
 
 
-Role: TypeAlias = Literal["system", "user", "assistant", "result"]
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     call_id: str
@@ -132,7 +129,7 @@ class Turn:
     `call_id` is that of a result.
     """
 
-    role: Role
+    role: Literal["system", "user", "assistant", "result"]
     content: Any
     calls: tuple[Call, ...] = ()
     reasoning: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)

@@ -84,14 +84,6 @@ class Prompt:
         texts = () if is_listed_at(server.url) else tuple(texts_of(request))
         return cls(server, texts, sum(map(len, texts)))
 
-    @property
-    def tokens(self) -> int:
-        return _tokens(self.characters)
-
-    @property
-    def is_long(self) -> bool:
-        return self.tokens >= _LONG
-
     def note_on(self, usage: Usage | None) -> str:
         """A note for the person if the server has read much less than it got; else ""."""
         read = usage.prompt_tokens if usage else 0
@@ -153,7 +145,7 @@ class RemoteModel(ABC):
     ) -> None:
         if not isinstance(model, str) or not model.strip():
             raise ConfigError(f"model is {model!r}; give a name such as 'gpt-6-sol'")
-        self._model = model
+        self.name = model
         self._account = account.checked()
         self._parameters = parameters
         self._timeout = _SILENCE if timeout is None else timeout
@@ -169,22 +161,18 @@ class RemoteModel(ABC):
 
     def __repr__(self) -> str:
         at = f" at {Server('', self._account.url).host}" if self._account.url else ""
-        return f"<{type(self).__name__} {self._model!r}{at}>"
-
-    @property
-    def name(self) -> str:
-        return self._model
+        return f"<{type(self).__name__} {self.name!r}{at}>"
 
     @property
     def identity(self) -> Any:
         """The server, the model and the parameters, without credentials and connection settings."""
         parameters = {name: value for name, value in self._parameters.items() if name not in _NOT_IN_IDENTITY}
         vision = {} if self._vision is None else {"vision": self._vision}
-        return {**self._account.identity, "model": self._model, **vision, **parameters}
+        return {**self._account.identity, "model": self.name, **vision, **parameters}
 
     @property
     def price(self) -> Price | None:
-        return self._price or price_at(self._model, self._account.address or self._account.model_provider.url)
+        return self._price or price_at(self.name, self._account.address or self._account.model_provider.url)
 
     @property
     def completion_limit(self) -> int | None:
@@ -210,12 +198,14 @@ class RemoteModel(ABC):
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         account, server = self._resolved()
-        request = replace(request, messages=self._messages(request, server))
+        # Fitting images, and the reasoning that the server sent itself.
+        messages = fit_images(request.messages, vision=self._vision)
+        request = replace(request, messages=tuple(_own_reasoning(message, server) for message in messages))
         client = await self._clients.client(account)
-        adjustments = Adjustments(self._model, server.host)
+        adjustments = Adjustments(self.name, server.host)
         prompt = Prompt.of(request, server)
-        if prompt.is_long:
-            yield Reading(server.host, prompt.tokens)
+        if (tokens := _tokens(prompt.characters)) >= _LONG:
+            yield Reading(server.host, tokens)
         retries, spent = 0, None
         while True:
             api = self._api(account, request, adjustments.api)
@@ -229,16 +219,16 @@ class RemoteModel(ABC):
                 ):
                     async for part in parts:
                         yield part
-                completion = _at_host(reply.completion(self._model), server.host, note)
+                completion = _at_host(reply.completion(self.name), server.host, note)
                 error = _fault(completion, server, self._empty_reply)
             except Exception as cause:  # noqa: BLE001 - the exceptions of the library and of its HTTP library
                 error = self._error(server, cause)
                 if not (reply.progress or isinstance(cause, TimeoutError)):
                     wait = wait_before_retry(cause, retries)
             usage = reply.usage if spent is None else spent + (reply.usage or Usage())
-            cost = None if usage is None else cost_of(reply.model or self._model, usage, self._price, url=account.url)
+            cost = None if usage is None else cost_of(reply.model or self.name, usage, self._price, url=account.url)
             if error is None:
-                window = window_of(reply.model or self._model, account.url)
+                window = window_of(reply.model or self.name, account.url)
                 yield replace(completion, usage=usage, cost=cost, window=window).with_note(prompt.note_on(reply.usage))
                 return
             if isinstance(error, ModelRefused) and not reply.progress and adjustments.learn(error, body, api.path):
@@ -253,15 +243,10 @@ class RemoteModel(ABC):
                 raise error
 
     def _resolved(self) -> tuple[Account, Server]:
-        account = self._account.complete(self._model)
-        server = Server(self._model, account.url or "", account.secret, account.key_variable)
+        account = self._account.complete(self.name)
+        server = Server(self.name, account.url or "", account.secret, account.key_variable)
         policy_file.policy().check_host(server.host)
         return account, server
-
-    def _messages(self, request: ModelRequest, server: Server) -> tuple[Mapping[str, Any], ...]:
-        """The messages with fitting images, and with the reasoning that the server sent itself."""
-        messages = fit_images(request.messages, vision=self._vision)
-        return tuple(_own_reasoning(message, server) for message in messages)
 
     @staticmethod
     @abstractmethod
@@ -321,9 +306,8 @@ def _fault(completion: Completion, server: Server, empty_reply: str) -> ModelErr
 
 
 def _at_host(completion: Completion, host: str, note: str) -> Completion:
-    details = completion.message.reasoning_details
     message: Message = completion.message
-    if details:
+    if details := message.reasoning_details:
         message = replace(message, reasoning_details=[{**detail, "host": host} for detail in details])
     return replace(completion, message=message, host=host, note=note)
 

@@ -181,10 +181,17 @@ def of_response(server: Server, response: Any) -> ModelError:
 
 def of_body(server: Server, body: object, status: int = 0, wait: float = 0) -> ModelError:
     """The error for a response's body, or for a stream's event; an event has no status."""
-    message, code, param = _message_code_and_param(body)
-    error = _of_message(server, message, code, status, wait)
-    error.reason, error.code, error.param = server.clean(message), code, param
-    return error
+    # Google sends a list with one object.
+    body = body[0] if isinstance(body, list) and body else body
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    # The server's message, or the raw text; its code and type; its field.
+    message, code, param = str(error or ""), "", ""
+    if isinstance(error, Mapping):
+        message, param = str(_message(error) or dict(error)), str(error.get("param") or "")
+        code = " ".join(str(error.get(name)) for name in ("code", "type", "status"))
+    described = _of_message(server, message, code, status, wait)
+    described.reason, described.code, described.param = server.clean(message), code, param
+    return described
 
 
 def _of_message(server: Server, message: str, code: str, status: int, wait: float) -> ModelError:
@@ -248,19 +255,6 @@ def _proxy_of(url: str) -> str:
     proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
     is_direct = is_loopback(url) or proxy_bypass(parts.hostname or "")
     return "" if is_direct else host_of(proxy if "//" in proxy else f"//{proxy}")
-
-
-def _message_code_and_param(body: object) -> tuple[str, str, str]:
-    """The server's message, or the raw text, its code and type, its field.
-
-    Google sends a list with one object.
-    """
-    body = body[0] if isinstance(body, list) and body else body
-    error = body.get("error", body) if isinstance(body, Mapping) else body
-    if not isinstance(error, Mapping):
-        return str(error or ""), "", ""
-    code = " ".join(str(error.get(name)) for name in ("code", "type", "status"))
-    return str(_message(error) or dict(error)), code, str(error.get("param") or "")
 
 
 def _message(error: Mapping[str, Any]) -> Any:

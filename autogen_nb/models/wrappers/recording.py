@@ -24,7 +24,6 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from autogen_nb.core.ports import Model, ModelRequest, Part
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 
 
 VERSION = 1
-
-_WRITE_FAILED = "The recording {!r} ends before this reply, which could not be written ({})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +123,10 @@ class Recording(ModelWrapper):
             self._write(line.encode("utf-8", errors="backslashreplace"))
         except OSError as error:
             self._has_failed = True
-            return reply.with_note(_WRITE_FAILED.format(str(self._path), error.strerror or error))
+            why = error.strerror or error
+            return reply.with_note(
+                f"The recording {str(self._path)!r} ends before this reply, which could not be written ({why})."
+            )
         return reply
 
     def _write(self, data: bytes) -> None:
@@ -138,14 +138,6 @@ class Recording(ModelWrapper):
                 # A partial line would make the file unreadable.
                 os.ftruncate(descriptor, size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def read_recording(path: Path) -> list[RecordingEntry]:
-    try:
-        lines = owned_files.read_regular(path).splitlines()
-    except OSError as error:
-        raise ConfigError(f"the recording {str(path)!r} cannot be read: {error.strerror or error}") from error
-    return [_entry(line, number, path) for number, line in enumerate(lines, 1)]
 
 
 def _entry(line: bytes, number: int, path: Path) -> RecordingEntry:
@@ -173,20 +165,25 @@ class ReplayModel:
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path).expanduser()
-        self._entries = read_recording(self._path)
+        self.name = f"replay:{self._path}"
+        try:
+            lines = owned_files.read_regular(self._path).splitlines()
+        except OSError as error:
+            raise ConfigError(f"the recording {str(self._path)!r} cannot be read: {error.strerror or error}") from error
+        self._entries = [_entry(line, number, self._path) for number, line in enumerate(lines, 1)]
         self._next = 0
 
     def __repr__(self) -> str:
         return f"<ReplayModel {str(self._path)!r}, {self._next} of {len(self._entries)} replies given>"
 
-    @property
-    def name(self) -> str:
-        return f"replay:{self._path}"
-
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """The next recorded reply, at no cost; after an interrupted reply, the next request gets the same reply."""
         digest = Digest.of(request)
-        number = self._index_of(digest)
+        number = self._next
+        if number == len(self._entries) or self._entries[number].asked.messages != digest.messages:
+            # In a resumed conversation, the reply to the same request follows.
+            same = (place for place, entry in enumerate(self._entries) if entry.asked == digest)
+            number = next(same, number)
         if number == len(self._entries):
             raise RecordingEnded(
                 f"{str(self._path)!r} contains {number} replies, but another one was requested", model=self.name
@@ -203,13 +200,6 @@ class ReplayModel:
             await asyncio.sleep(0)
         self._next = number + 1
         yield replace(entry.completion, cost=0.0)
-
-    def _index_of(self, digest: Digest) -> int:
-        """The index of the next reply; in a resumed conversation, that of the reply to the same request."""
-        if self._next < len(self._entries) and self._entries[self._next].asked.messages == digest.messages:
-            return self._next
-        same = (number for number, entry in enumerate(self._entries) if entry.asked == digest)
-        return next(same, self._next)
 
 
 FILE = "replies.sqlite3"
@@ -241,7 +231,7 @@ class Cache:
     def __init__(self, folder: str | Path) -> None:
         self._shown = str(Path(folder) / FILE)
         # The absolute path stays valid if the working directory changes.
-        self._path = Path(folder).expanduser().absolute() / FILE
+        self.path = Path(folder).expanduser().absolute() / FILE
 
     def __repr__(self) -> str:
         return f"<Cache {self._shown!r}>"
@@ -249,14 +239,8 @@ class Cache:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def path(self) -> Path:
-        return self._path
 
     @classmethod
     def disk(cls, cache_seed: int | str = 42, cache_path_root: str | Path = ".cache") -> Self:
@@ -299,7 +283,7 @@ class Cache:
         OSError, sqlite3.Error
             If the file cannot be read.
         """
-        if not self._path.exists():
+        if not self.path.exists():
             return default
         with self._connected() as connection:
             row = connection.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
@@ -316,16 +300,16 @@ class Cache:
         OSError, sqlite3.Error
             If the file cannot be written.
         """
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        if not self._path.exists():
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.path.exists():
             # Replies may be private, so only the owner can read the file.
-            os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600))
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600))
         with self._connected() as connection:
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, json.dumps(value)))
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self._path, timeout=_WAIT)) as connection, connection:
+        with closing(sqlite3.connect(self.path, timeout=_WAIT)) as connection, connection:
             connection.execute(_TABLE)
             yield connection
 
