@@ -327,16 +327,9 @@ class ConversableAgent(Participant, SoloAgent):
         carryover: str | Sequence[Any] | None = None,
         **context: Any,
     ) -> ChatResult:
+        args = dict(summary_args or {})
         options = ChatOptions(
-            message,
-            clear_history=clear_history,
-            silent=bool(silent),
-            max_turns=max_turns,
-            summary_method=summary_method,
-            summary_args=dict(summary_args or {}),
-            carryover=carryover,
-            context=context,
-            cache=cache,
+            message, clear_history, bool(silent), max_turns, summary_method, args, carryover, context, cache
         )
         return await TwoAgentChat(self, recipient, options, waits=waits).hold()
 

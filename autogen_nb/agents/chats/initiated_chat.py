@@ -13,12 +13,7 @@ from uuid import uuid4
 
 from autogen_nb import run, sessions
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.chats.chat_exchange import (
-    ChatExchange,
-    agents_by_name,
-    speaking_pairs,
-    state_between,
-)
+from autogen_nb.agents.chats.chat_exchange import ChatExchange, agents_by_name, speaking_pairs, state_between
 from autogen_nb.agents.chats.participant import Participant, ask_for_words
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.agent import call_user_code
@@ -28,16 +23,7 @@ from autogen_nb.core.chats.chat_flow import two_agent_chat
 from autogen_nb.core.chats.reply_steps import NO_AUTHOR
 from autogen_nb.core.ports import Human, Model, ModelRequest
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import (
-    Called,
-    Event,
-    HumanInputGiven,
-    Recorded,
-    Returned,
-    Said,
-    SummaryGiven,
-    completion_of,
-)
+from autogen_nb.events import Called, Event, HumanInputGiven, Recorded, Returned, Said, SummaryGiven, completion_of
 from autogen_nb.messages import Message, wire
 from autogen_nb.run import run_to_completion
 

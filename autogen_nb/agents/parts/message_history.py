@@ -18,11 +18,7 @@ class MessageHistory(Agent):
     `limit` is the maximum number of consecutive automatic replies; `chat_messages` are earlier conversations.
     """
 
-    def __init__(
-        self,
-        limit: int,
-        chat_messages: Mapping[Any, list[dict[str, Any]]] | None = None,
-    ) -> None:
+    def __init__(self, limit: int, chat_messages: Mapping[Any, list[dict[str, Any]]] | None = None) -> None:
         self._limit = limit
         self._limits: dict[Agent, int] = {}
         self.auto_replies: dict[Agent, int] = {}

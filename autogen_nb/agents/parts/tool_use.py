@@ -83,11 +83,7 @@ class ToolUser(Agent):
         self.llm_functions: dict[str, Callable[..., Any]] = {}
 
     def register_for_llm(
-        self,
-        *,
-        name: str | None = None,
-        description: str | None = None,
-        api_style: Style = "tool",
+        self, *, name: str | None = None, description: str | None = None, api_style: Style = "tool"
     ) -> Callable[[F], F]:
         """A decorator that adds a function to the definitions for the agent's model.
 

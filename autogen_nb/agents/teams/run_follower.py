@@ -268,10 +268,7 @@ class RunFollower:
     def _message(self, statement: Said) -> BaseChatMessage:
         parts, text = statement.message.content, statement.message.text
         content: Any = parts_from(parts) if isinstance(parts, list) else text
-        common: dict[str, Any] = {
-            "source": statement.sender,
-            "models_usage": self._turn.usage,
-        }
+        common: dict[str, Any] = {"source": statement.sender, "models_usage": self._turn.usage}
         match statement.kind:
             case "structured":
                 member = self.members[statement.sender]

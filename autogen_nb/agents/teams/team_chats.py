@@ -106,12 +106,7 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         return () if self._condition is None else self._condition.ending_words
 
     def exchange(
-        self,
-        task: Any = None,
-        *,
-        log: Log | None = None,
-        human: Human | None = None,
-        waits: Waits = "async",
+        self, task: Any = None, *, log: Log | None = None, human: Human | None = None, waits: Waits = "async"
     ) -> TeamExchange:
         """Prepares a run of the team, in which `human` answers questions, by default the user.
 

@@ -52,10 +52,7 @@ class TeamQuestionHandler(QuestionHandler):
         self._follower = follower
         self._select = select
         self.early = EarlyReplies()
-        self._calls |= {
-            "generate_reply": self._answer,
-            "memory": self._remember,
-        }
+        self._calls |= {"generate_reply": self._answer, "memory": self._remember}
         if conditions is not None:
             self._calls["termination condition"] = lambda question: conditions.judge(
                 question, tuple(follower.unchecked)
