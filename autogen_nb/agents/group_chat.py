@@ -281,7 +281,7 @@ class GroupChat(Drawn):
                 return self.answer(question, selector, lambda: self._by_function(last_speaker))
             return OnCaller(lambda: human.input(cast("HumanInputAsked", question)))
 
-        exchange = ChatExchange((selector,), flow(), handler, state=ConversationState(), log=[], waits=waits)
+        exchange = ChatExchange({selector.name: selector}, flow(), handler, ConversationState(), [], waits)
         await exchange.show(call_context.NestedView())
         return self.agent_by_name(speaker) if isinstance(speaker, str) else None
 

@@ -56,15 +56,15 @@ def takes_message(method: Method, agent: Agent, peer: Agent, message: Message, r
     return True
 
 
+@dataclass(frozen=True, slots=True)
 class NestedView:
     """The view of a nested chat: passes events, except for start and end, to the outer chat's view, if any."""
 
-    def __init__(self, show: Callable[[Event], None] = lambda _: None) -> None:
-        self._show = show
+    outer: Callable[[Event], None] = lambda _: None
 
     def show(self, event: Event) -> None:
         if not isinstance(event, ChatStarted | Ended):
-            self._show(event)
+            self.outer(event)
 
     def tick(self) -> None:
         """Does nothing, because the outer view has its own clock."""

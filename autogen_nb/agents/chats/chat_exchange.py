@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import aclosing, closing
+from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
 
@@ -29,30 +30,22 @@ from autogen_nb.events import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class ChatExchange:
     """A flow with its question handler and its log; adds the flow's messages to the agents' histories."""
 
-    def __init__(
-        self,
-        agents: Iterable[Participant],
-        flow: Flow,
-        handler: run.World,
-        *,
-        state: ConversationState,
-        log: run.Log,
-        waits: run.Waits,
-        offsets: Mapping[str, int] | None = None,
-    ) -> None:
-        self._agents: Mapping[str, Participant] = {agent.name: agent for agent in agents}
-        self._flow = flow
-        self._handler = handler
-        self._state = state
-        self._log = log
-        self._events_to_replay = len(log)
-        self._waits = waits
-        self._offsets = {} if offsets is None else offsets
-        self._hook_pair: tuple[Participant, Participant] | None = None
-        self._payer: Participant | None = None
+    agents: Mapping[str, Participant]
+    flow: Flow
+    handler: run.World
+    state: ConversationState
+    log: run.Log
+    waits: run.Waits
+    offsets: Mapping[str, int] = field(default_factory=dict)
+    _hook_pair: tuple[Participant, Participant] | None = field(default=None, init=False)
+    _payer: Participant | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self._events_to_replay = len(self.log)
 
     def events(self, tick: Callable[[], None] = lambda: None) -> Generator[Event, None, None]:
         """The events for a sync caller; calls `tick` ten times a second while it waits for the next event."""
@@ -60,13 +53,15 @@ class ChatExchange:
 
     async def stream_events(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
         """Yields the events; never suspends if `waits` is "sync"."""
-        stream = run.stream_events(self._flow, self._handler, self._log, tick, waits=self._waits)
+        stream = run.stream_events(self.flow, self.handler, self.log, tick, waits=self.waits)
         try:
             async with aclosing(stream):
                 async for event in stream:
                     self._note(event)
                     if self._events_to_replay:
-                        self._restore_group(event)
+                        groups = [agent.group_state for agent in self.agents.values() if agent.group_state is not None]
+                        if groups and isinstance(event, STATEFUL) and event.state:
+                            groups[0].load(event.state)
                         self._events_to_replay -= 1
                         for nested in call_context.nested_events(event):
                             yield nested
@@ -84,7 +79,7 @@ class ChatExchange:
     def _note(self, event: Event) -> None:
         if (call := call_context.CALL.get()) is not None:
             call.keep(event)
-        agents = self._agents
+        agents = self.agents
         match event:
             case Said(sender=sender, recipient=recipient):
                 agents[sender].remember(event.message, agents[recipient], sent=True)
@@ -94,13 +89,13 @@ class ChatExchange:
             case Relayed(agent=agent, speaker=speaker, recipients=recipients):
                 # Only the flow of a `GroupChatManager` relays messages.
                 manager: Any = agents[agent]
-                message = relayed_message(self._state, agent, speaker)
+                message = relayed_message(self.state, agent, speaker)
                 manager.pass_on(message, agents[speaker], [agents[name] for name in recipients])
             case Called(function="message hooks", agent=agent, peer=peer):
                 self._hook_pair = agents[agent], agents[peer]
             case Returned(messages=messages, decided=lasting) if self._hook_pair is not None:
                 replier, correspondent = self._hook_pair
-                replier.set_reply_messages(correspondent, messages, self._offsets.get(replier.name, 0), lasting=lasting)
+                replier.set_reply_messages(correspondent, messages, self.offsets.get(replier.name, 0), lasting=lasting)
                 self._hook_pair = None
             case ModelAsked(agent=agent) | SpeakerAsked(agent=agent):
                 self._payer = agents[agent]
@@ -110,14 +105,9 @@ class ChatExchange:
             case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._payer is not None and event.completion:
                 self._payer.count_usage(event.completion)
 
-    def _restore_group(self, event: Event) -> None:
-        states = [agent.group_state for agent in self._agents.values() if agent.group_state is not None]
-        if states and isinstance(event, STATEFUL) and event.state:
-            states[0].load(event.state)
-
     def _save_reply_counts(self) -> None:
-        for first, second in permutations(self._agents.values(), 2):
-            first.auto_replies[second] = self._state.auto_replies[first.name, second.name]
+        for first, second in permutations(self.agents.values(), 2):
+            first.auto_replies[second] = self.state.auto_replies[first.name, second.name]
 
 
 def agents_by_name(*agents: Participant) -> dict[str, Participant]:
@@ -166,7 +156,7 @@ async def hold_between(
     agents = agents_by_name(first, second)
     state, offsets = state_between(first, second, agents.values())
     handler = QuestionHandler(agents, call_context.current_human(), waits=waits, offsets=offsets)
-    exchange = ChatExchange(agents.values(), flow(state), handler, state=state, log=[], waits=waits, offsets=offsets)
+    exchange = ChatExchange(agents, flow(state), handler, state, [], waits, offsets)
     await exchange.show(call_context.chat_view(silent=silent))
 
 

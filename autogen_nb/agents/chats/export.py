@@ -56,10 +56,6 @@ def _overwriting(name: str) -> ConfigError:
     return ConfigError(f"the export would overwrite {name!r}; --force allows it")
 
 
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
-
-
 @dataclass(slots=True)
 class Export:
     """One export; the view shows the questions that the code asks, and `progress` gets a line before each block runs.
@@ -101,7 +97,8 @@ class Export:
             for stored, cell in self._cells:
                 for part in cell:
                     if isinstance(part, Words):
-                        document.add_words(part.text if part.author else _quoted(part.text))
+                        quoted = "\n".join(f"> {line}".rstrip() for line in part.text.split("\n"))
+                        document.add_words(part.text if part.author else quoted)
                         for step in () if part.author else stored.inputs:
                             await self._add_inputs(document, step)
                         continue

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass, field, replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
+from itertools import starmap
 from typing import Any, Literal, TypeAlias
 from uuid import uuid4
 
@@ -144,7 +145,7 @@ class TwoAgentChat(QuestionHandler):
             summarise="ask" if asks else "no",
         )
         handler = self if self.group_state is None else self.answer_in_group
-        return ChatExchange(agents, flow, handler, state=state, log=self.log, waits=self._waits, offsets=self._offsets)
+        return ChatExchange(self._agents, flow, handler, state, self.log, self._waits, self._offsets)
 
     def result(self) -> ChatResult:
         history = [dict(message) for message in self.initiator.chat_messages.get(self.recipient, [])]
@@ -231,11 +232,11 @@ class RunResponse:
         return self.result.chat_history if name == "messages" else getattr(self.result, name)
 
 
+@dataclass
 class AsyncRunResponse:
     """A chat of async code: ``await response.process()``, then ``await response.summary`` and the like."""
 
-    def __init__(self, response: RunResponse) -> None:
-        self._response = response
+    _response: RunResponse
 
     async def process(self) -> None:
         """Holds the chat, and shows it."""
@@ -267,13 +268,11 @@ class _QueuedChat:
         for role in ("sender", "recipient"):
             if not hasattr(entry.get(role), "initiate_chat"):
                 raise ConfigError(f"chat {number} of the queue has no {role}: {entry.get(role)!r} is no agent")
-        arguments = dict(entry)
-        arguments.pop("verbose", None)
-        self.sender = arguments.pop("sender")
-        self.chat_id = arguments.pop("chat_id", number)
-        self.prerequisites = tuple(arguments.pop("prerequisites", None) or ())
-        self._excluded = frozenset(arguments.pop("finished_chat_indexes_to_exclude_from_carryover", None) or ())
-        self._arguments = arguments
+        self._arguments = dict(entry)
+        self._arguments.pop("verbose", None)
+        self.sender, self.chat_id = self._arguments.pop("sender"), self._arguments.pop("chat_id", number)
+        self.prerequisites = tuple(self._arguments.pop("prerequisites", None) or ())
+        self._excluded = self._arguments.pop("finished_chat_indexes_to_exclude_from_carryover", None) or ()
 
     def arguments(self, earlier: Mapping[int, ChatResult]) -> dict[str, Any]:
         carryover = self._arguments.get("carryover") or []
@@ -298,7 +297,7 @@ def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
         If an entry has no sender or no recipient. This is raised before any chat starts.
     """
     results: list[ChatResult] = []
-    for chat in _read(chat_queue):
+    for chat in list(starmap(_QueuedChat, enumerate(chat_queue))):
         results.append(chat.sender.initiate_chat(**chat.arguments(dict(enumerate(results)))))
     return results
 
@@ -317,7 +316,7 @@ async def a_initiate_chats(chat_queue: Queue) -> dict[int, ChatResult]:
     ConfigError
         For a duplicate id, an unknown prerequisite, or circular prerequisites. This is raised before any chat starts.
     """
-    chats = _read(chat_queue)
+    chats = list(starmap(_QueuedChat, enumerate(chat_queue)))
     _check_order(chats)
     tasks: dict[int, asyncio.Task[ChatResult]] = {}
 
@@ -330,10 +329,6 @@ async def a_initiate_chats(chat_queue: Queue) -> dict[int, ChatResult]:
         for chat in chats:
             tasks[chat.chat_id] = group.create_task(hold(chat))
     return {chat_id: task.result() for chat_id, task in tasks.items()}
-
-
-def _read(chat_queue: Queue) -> list[_QueuedChat]:
-    return [_QueuedChat(number, entry) for number, entry in enumerate(chat_queue)]
 
 
 def _check_order(chats: Sequence[_QueuedChat]) -> None:

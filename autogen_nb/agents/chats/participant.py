@@ -111,7 +111,9 @@ class Participant(ReplyFunctions, MessageHooks, GroupMember, CodeRunner, UsageTr
             case "termination":
                 return check_termination_and_human_reply
             case "functions":
-                return function_step(self.function_map)
+                functions = self.function_map.items()
+                asking = {name for name, each in functions if getattr(each, "__wrapped__", each) is ask_person}
+                return CallAndAsk(frozenset(asking)) if asking else generate_function_call_reply
             case "code" if (code := self.code) is not None and code.reach != 0:
                 together = self.overrides("execute_code_blocks")
                 return replace(code.step, together=together, pictures=code.pictures)
@@ -162,12 +164,6 @@ def register_ask_person(caller: ToolUser, executor: ToolUser) -> None:
     register_function(ask_person, caller=caller, executor=executor, description=DESCRIPTION)
 
 
-def function_step(functions: Mapping[str, Callable[..., Any]]) -> Step:
-    """The step that runs calls of an agent's functions; it passes calls of `ask_person` to the person as questions."""
-    names = {name for name, function in functions.items() if getattr(function, "__wrapped__", function) is ask_person}
-    return CallAndAsk(frozenset(names)) if names else generate_function_call_reply
-
-
 def answer_or_nobody(
     ask: Callable[[], HumanInputGiven | Awaitable[HumanInputGiven]],
 ) -> HumanInputGiven | Awaitable[HumanInputGiven]:
@@ -193,10 +189,8 @@ W = TypeVar("W", SpeakerGiven, SummaryGiven)
 def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
     """A request with the agent's system message, the conversation and, with `calls`, the agent's tools."""
     system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
-    conversation = (*system, *wire(messages))
-    if not calls:
-        return ModelRequest(conversation)
-    return ModelRequest(conversation, tuple(agent.api_definitions("tool")), tuple(agent.api_definitions("function")))
+    tools, functions = (tuple(agent.api_definitions(style)) if calls else () for style in ("tool", "function"))
+    return ModelRequest((*system, *wire(messages)), tools, functions)
 
 
 async def ask_model(

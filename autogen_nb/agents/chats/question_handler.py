@@ -40,8 +40,8 @@ class QuestionHandler:
         self._waits = waits
         self._offsets: Mapping[str, int] = offsets or {}
         self._silent = silent
-        states = [agent.group_state for agent in agents.values() if agent.group_state is not None]
-        self.group_state = states[0] if states else None
+        states = (agent.group_state for agent in agents.values() if agent.group_state is not None)
+        self.group_state = next(states, None)
         self._known_state = "" if self.group_state is None else self.group_state.to_json()
         # Subclasses add the other calls.
         self._calls: dict[events.Callback, Callable[[events.Called], events.Answer | Awaitable[events.Answer]]] = {
@@ -135,9 +135,8 @@ class QuestionHandler:
                 # As in AutoGen 0.2, None counts as an empty text.
                 lambda text: events.HumanInputGiven("" if text is None else str(text), by=agent.name),
             )
-        if question.by_tool:
-            return participant.answer_or_nobody(lambda: self._human.input(question))
-        return self._human.input(question)
+        ask = partial(self._human.input, question)
+        return participant.answer_or_nobody(ask) if question.by_tool else ask()
 
     def _functions(self, question: events.FunctionsAsked) -> Any:
         agent, calls, outcomes = self._agents[question.agent], question.calls, list[Any]()
@@ -232,9 +231,7 @@ class QuestionHandler:
         return self._agents[agent], self._agents[peer]
 
     def _method(self, agent: Participant, name: str) -> Callable[..., Any]:
-        uses_async = self._waits == "async" and agent.overrides(f"a_{name}")
-        method: Callable[..., Any] = getattr(agent, f"a_{name}" if uses_async else name)
-        return method
+        return agent.own_form(name, self._waits) or cast("Callable[..., Any]", getattr(agent, name))
 
 
 def _passed_messages(_: Any, call: UserCodeCall) -> events.Returned:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, closing
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from autogen_nb import run
@@ -10,9 +11,7 @@ from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.teams.run_follower import RunFollower
 from autogen_nb.agents.teams.team_messages import BaseMessage, ModelClientStreamingChunkEvent, Response, TaskResult
-from autogen_nb.agents.teams.team_question_handler import TeamQuestionHandler
-from autogen_nb.core.chats.chat_flow import Flow
-from autogen_nb.core.chats.team_flow import TeamState
+from autogen_nb.agents.teams.team_question_handler import EarlyReplies
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Event, Said
 from autogen_nb.messages import Message
@@ -21,33 +20,21 @@ from autogen_nb.views.plain_view import PlainView
 Item: TypeAlias = BaseMessage | TaskResult
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TeamExchange(ChatExchange):
     """A run of a team with its question handler and its log; adds the run's messages to the members' contexts."""
 
-    def __init__(
-        self,
-        flow: Flow,
-        handler: TeamQuestionHandler,
-        follower: RunFollower,
-        hold: Callable[[run.Waits], AbstractAsyncContextManager[None]],
-        *,
-        state: TeamState,
-        log: run.Log,
-        waits: run.Waits,
-    ) -> None:
-        super().__init__((), flow, handler, state=state, log=log, waits=waits)
-        self.log = log
-        self.follower = follower
-        self._hold = hold
-        self._early = handler.early
+    follower: RunFollower
+    early: EarlyReplies
+    hold: Callable[[run.Waits], AbstractAsyncContextManager[None]]
 
     async def stream_events(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
         try:
-            async with self._hold(self._waits), aclosing(super().stream_events(tick)) as stream:
+            async with self.hold(self.waits), aclosing(super().stream_events(tick)) as stream:
                 async for event in stream:
                     yield event
         finally:
-            self._early.drop()
+            self.early.drop()
 
     def _note(self, event: Event) -> None:
         if (call := call_context.CALL.get()) is not None:
@@ -60,32 +47,27 @@ def own_view() -> run.View | None:
     return None if run.describer() is None else run.surface().view()
 
 
+@dataclass(eq=False, repr=False)
 class MessageStream(AsyncIterator[Item]):
     """An async iterator over the items of a run; the run starts with the first `anext`."""
 
-    def __init__(
-        self,
-        begin: Callable[[], TeamExchange],
-        *,
-        token: run.CancellationToken | None,
-        yields_task: bool = True,
-        has_stop_reason: bool = True,
-    ) -> None:
-        self._begin = begin
-        self._token = token
-        self._yields_task = yields_task
-        self._has_stop_reason = has_stop_reason
+    begin: Callable[[], TeamExchange]
+    token: run.CancellationToken | None
+    yields_task: bool = True
+    has_stop_reason: bool = True
+    view: run.View = field(default_factory=call_context.NestedView, init=False)
+
+    def __post_init__(self) -> None:
         self._items = self._run()
-        self.view: run.View = call_context.NestedView()
 
     async def __anext__(self) -> Item:
-        if self._token is None:
+        if self.token is None:
             return await anext(self._items)
-        if self._token.is_cancelled():
+        if self.token.is_cancelled():
             await self.aclose()
             raise asyncio.CancelledError
         following = asyncio.ensure_future(anext(self._items))
-        self._token.link_future(following)
+        self.token.link_future(following)
         return await following
 
     async def aclose(self) -> None:
@@ -107,20 +89,19 @@ class MessageStream(AsyncIterator[Item]):
             return await self.result()
 
     async def _run(self) -> AsyncGenerator[Item, None]:
-        exchange = self._begin()
+        exchange = self.begin()
         messages: list[BaseMessage] = []
         async with aclosing(exchange.stream_events(self.view.tick)) as stream:
             async for event in stream:
                 self.view.show(event)
                 for message in exchange.follower.take_messages():
-                    if not self._yields_task and exchange.follower.is_task(message):
+                    if not self.yields_task and exchange.follower.is_task(message):
                         continue
                     if not isinstance(message, ModelClientStreamingChunkEvent):
                         messages.append(message)
                     yield message
-        yield TaskResult(
-            messages=messages, stop_reason=exchange.follower.stop_reason if self._has_stop_reason else None
-        )
+        stop_reason = exchange.follower.stop_reason if self.has_stop_reason else None
+        yield TaskResult(messages=messages, stop_reason=stop_reason)
 
 
 async def Console(  # noqa: N802 - AgentChat's name

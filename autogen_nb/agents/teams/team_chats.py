@@ -131,7 +131,9 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         person = human or call_context.current_human()
         handler = TeamQuestionHandler(follower, person, conditions, self._select, waits=waits)
         flow, run_log = team_chat(settings, self._state), sessions.new_log(task) if log is None else log
-        return TeamExchange(flow, handler, follower, self._hold, state=self._state, log=run_log, waits=waits)
+        return TeamExchange(
+            {}, flow, handler, self._state, run_log, waits, follower=follower, early=handler.early, hold=self._hold
+        )
 
     def _drawing(self) -> Drawing:
         return in_turn(self._nodes(), start=True)
@@ -243,11 +245,6 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         del cancellation_token
         await self.reset()
 
-    def _executors(self) -> list[Any]:
-        codes = (getattr(member, "code", None) for member in self._members.values())
-        executors = (code.executor for code in codes if code is not None)
-        return [executor for executor in executors if getattr(executor, "held", True) is False]
-
     def _check_idle(self) -> None:
         if self._running:
             raise ConfigError(f"{self.name} is running; await the end of that run, or cancel it first")
@@ -260,7 +257,8 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
             yield
         finally:
             try:
-                for executor in self._executors():
+                codes = filter(None, (getattr(member, "code", None) for member in self._members.values()))
+                for executor in [code.executor for code in codes if getattr(code.executor, "held", True) is False]:
                     await result(executor.stop(), waits=waits)
             finally:
                 self._running = False
