@@ -107,10 +107,9 @@ class AssistantAgent(ConversableAgent):
             system_message, model_client = ASSISTANT, system_message
         if model_client is not None:
             model_client = _client(model_client, llm_config, output_content_type)
-        if model_client is not None and system_message is ASSISTANT:
-            system_message = TEAM_ASSISTANT
-        if model_client is not None and description is None:
-            description = "An assistant that answers in text and can use its tools."
+            system_message = TEAM_ASSISTANT if system_message is ASSISTANT else system_message
+            if description is None:
+                description = "An assistant that answers in text and can use its tools."
         if description is None and system_message == self.DEFAULT_SYSTEM_MESSAGE:
             description = self.DEFAULT_DESCRIPTION
         rounds = read_count("max_tool_iterations", max_tool_iterations)

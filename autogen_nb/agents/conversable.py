@@ -7,7 +7,7 @@ overrides them: `send`, `receive`, `generate_reply` and `get_human_input`, each 
 
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 from autogen_nb.agents.chats import call_context
@@ -132,8 +132,7 @@ class ConversableAgent(Participant, SoloAgent):
             GroupMember.__init__(self, *group_settings)
         UsageTracker.__init__(self)
         SoloAgent.__init__(self)
-        lines = [system_message] if isinstance(system_message, str) else system_message or []
-        self._system_message = "\n".join(lines)
+        self._system_message = system_message if isinstance(system_message, str) else "\n".join(system_message or ())
         self.description = self._system_message if description is None else description
         self.is_termination_msg = is_end_word if is_termination_msg is None else is_termination_msg
         self.human_input_mode = agent_config.one_of("human_input_mode", human_input_mode, MODES)
@@ -257,12 +256,10 @@ class ConversableAgent(Participant, SoloAgent):
         """
         peer = sender or AnonymousSender(self)
         with self.remembering(messages, peer):
-            call, spec = call_context.CALL.get(), self.spec(exclude)
+            call = call_context.CALL.get()
             silent = call is None or not call.matches("generate_reply", self, peer)
-            _, reply = await reply_outside(
-                self, peer, lambda state: run_reply_steps(state, spec, peer.name), waits, silent=silent
-            )
-            return reply
+            steps = partial(run_reply_steps, spec=self.spec(exclude), peer=peer.name)
+            return (await reply_outside(self, peer, steps, waits, silent=silent))[1]
 
     generate_reply, a_generate_reply = both_forms(_generate_reply)
 
@@ -272,9 +269,8 @@ class ConversableAgent(Participant, SoloAgent):
         if reply_step is None:
             return False, None
         with self.remembering(messages, peer):
-            return await reply_outside(
-                self, peer, lambda state: reply_step(state, self.spec(), peer.name), waits, silent=False
-            )
+            spec, name = self.spec(), peer.name
+            return await reply_outside(self, peer, lambda state: reply_step(state, spec, name), waits, silent=False)
 
     check_termination_and_human_reply, a_check_termination_and_human_reply = step_forms(
         "check_termination_and_human_reply", "termination", "The step that ends a chat or asks a person."
@@ -379,11 +375,10 @@ class ConversableAgent(Participant, SoloAgent):
     ) -> RunResponse:
         starter = self
         if recipient is None:
+            own = executor_kwargs or {}
             mode = "ALWAYS" if user_input else "NEVER"
-            user = ConversableAgent(
-                "user", **{"human_input_mode": mode, "llm_config": False, **(executor_kwargs or {})}
-            )
-            if not (executor_kwargs or {}).get("is_termination_msg"):
+            user = ConversableAgent("user", **{"human_input_mode": mode, "llm_config": False, **own})
+            if not own.get("is_termination_msg"):
                 user.is_termination_msg = lambda message: "TERMINATE" in str(message.get("content"))
             self.add_functions(tools)
             for name, function in self.llm_functions.items():

@@ -26,12 +26,10 @@ from autogen_nb.messages import Message, wire
 from autogen_nb.run import OnCaller, OnEngine
 from autogen_nb.views.team_drawing import Arrow, Drawing, Drawn, Node, chosen_by, function_label, in_turn
 
-_TEMPLATES = (
-    "select_speaker_message_template",
-    "select_speaker_auto_multiple_template",
-    "select_speaker_auto_none_template",
-    "role_for_select_speaker_messages",
-)
+_TEXTS = (
+    "select_speaker_message_template select_speaker_auto_multiple_template select_speaker_auto_none_template "
+    "role_for_select_speaker_messages"
+).split()
 
 
 @dataclass(eq=False)
@@ -133,13 +131,12 @@ class GroupChat(Drawn):
         for agent in self.agents:
             if not hasattr(agent, "companions"):
                 raise ConfigError(f"{agent!r} is no agent, so it cannot be in a group")
-        duplicates = [name for name, count in Counter(self.agent_names).items() if count > 1]
-        if duplicates:
+        if duplicates := [name for name, count in Counter(self.agent_names).items() if count > 1]:
             raise ConfigError(f"two agents of the group are called {duplicates[0]!r}; give each its own name")
         self._selection_method()
         for name, minimum in (("max_round", 1), ("max_retries_for_selecting_speaker", 0)):
             read_count(name, getattr(self, name), minimum)
-        for name in _TEMPLATES:
+        for name in _TEXTS:
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
                 raise ConfigError(f"{name} is {value!r}; it must be a non-empty string")
@@ -192,8 +189,8 @@ class GroupChat(Drawn):
             return chosen_by(Node(function_label(function), "chooser"), nodes)
         if method == "round_robin":
             return in_turn(nodes, start=False)
-        chooser = {"auto": "a model", "manual": "a person", "random": "chance"}[method]
-        return chosen_by(Node(chooser, "chooser"), nodes)
+        choosers = {"auto": "a model", "manual": "a person", "random": "chance"}
+        return chosen_by(Node(choosers[method], "chooser"), nodes)
 
     def reset(self) -> None:
         """Forgets the messages."""
@@ -221,13 +218,9 @@ class GroupChat(Drawn):
 
     def nested_agents(self) -> list[ConversableAgent]:
         """The agents, then the agents of the groups that they manage."""
-        agents = list(self.agents)
+        agents: list[Any] = list(self.agents)
         for agent in agents:
-            agents += [
-                cast("ConversableAgent", companion)
-                for companion in agent.companions()
-                if all(companion is not known for known in agents)
-            ]
+            agents += [each for each in agent.companions() if all(each is not known for known in agents)]
         return agents
 
     def next_agent(self, agent: ConversableAgent, agents: list[ConversableAgent] | None = None) -> ConversableAgent:
@@ -239,19 +232,17 @@ class GroupChat(Drawn):
             If `agents` is empty, or contains an agent that is not in the group.
         """
         names = self.agent_names if agents is None else [candidate.name for candidate in agents]
-        unknown = set(names) - set(self.agent_names)
         if not names:
             raise UndefinedNextAgent("no agent can speak next: the list of agents is empty")
-        if unknown:
+        if unknown := set(names) - set(self.agent_names):
             raise UndefinedNextAgent(f"{', '.join(sorted(unknown))} cannot speak next; choose agents of the group")
-        following = self.selection_rules("").after(agent.name, names)
-        return cast("ConversableAgent", self.agent_by_name(following))
+        return cast("ConversableAgent", self.agent_by_name(self.selection_rules("").after(agent.name, names)))
 
     def select_speaker_msg(self, agents: Sequence[ConversableAgent] | None = None) -> str:
         """The instructions before the conversation, for the model that selects the speaker."""
         members = self.agents if agents is None else agents
-        names = [member.name for member in members]
-        return prompts.fill_template(self.select_speaker_message_template, roles=_roles(members), agentlist=str(names))
+        names = str([member.name for member in members])
+        return prompts.fill_template(self.select_speaker_message_template, roles=_roles(members), agentlist=names)
 
     def select_speaker_prompt(self, agents: Sequence[ConversableAgent] | None = None) -> str | None:
         """The instructions after the conversation; None for no instructions."""
@@ -299,9 +290,8 @@ class GroupChat(Drawn):
         setting = self.speaker_selection_method
         if callable(setting):
             return "function"
-        for method in METHODS:
-            if isinstance(setting, str) and setting.lower() == method:
-                return method
+        if isinstance(setting, str) and setting.lower() in METHODS:
+            return cast("Method", setting.lower())
         raise ConfigError(
             f"speaker_selection_method is {setting!r}; it must be one of {', '.join(METHODS)}, or a function"
         )

@@ -170,10 +170,19 @@ class GroupChatManager(ConversableAgent):
         self.clear_history()
         for agent in group.agents:
             agent.clear_history()
-        for message, speaker in zip(earlier[:-1], speakers, strict=False):
-            self._recall(Message.of(message), speaker)
+        for entry, speaker in zip(earlier[:-1], speakers, strict=False):
+            message = Message.of(entry)
+            if speaker is not self:
+                speaker.remember(message, self, sent=True)
+                self.remember(message, speaker, sent=False)
+            others = [agent for agent in group.agents if agent is not speaker]
+            self.pass_on(with_author(message, message.name or speaker.name), speaker, others)
         group.send_introductions = False
-        return speakers[-1], _without(earlier[-1], remove_termination_string)
+        last, ending = earlier[-1], remove_termination_string
+        content = last.get("content")
+        if ending is not None and isinstance(content, str):
+            last["content"] = content.replace(ending, "") if isinstance(ending, str) else ending(content)
+        return speakers[-1], last
 
     resume, a_resume = both_forms(_resume)
 
@@ -191,20 +200,6 @@ class GroupChatManager(ConversableAgent):
                 f"an earlier message is by {name!r}, who is not in the group of {', '.join(self.groupchat.agent_names)}"
             )
         return speaker or self
-
-    def _recall(self, message: Message, speaker: ConversableAgent) -> None:
-        others = [agent for agent in self.groupchat.agents if agent is not speaker]
-        if speaker is not self:
-            speaker.remember(message, self, sent=True)
-            self.remember(message, speaker, sent=False)
-        self.pass_on(with_author(message, message.name or speaker.name), speaker, others)
-
-
-def _without(message: dict[str, Any], ending: str | Callable[[str], str] | None) -> dict[str, Any]:
-    content = message.get("content")
-    if ending is None or not isinstance(content, str):
-        return message
-    return message | {"content": content.replace(ending, "") if isinstance(ending, str) else ending(content)}
 
 
 TRANSCRIPT = "You and your team worked on an earlier request. This is the transcript of your conversation:"
@@ -252,15 +247,12 @@ class SocietyOfMindAgent(ConversableAgent):
         self.initiate_chat(self.chat_manager, message=last, clear_history=False)
         if callable(self.response_preparer):
             return True, self.response_preparer(self, group.messages)
-        return True, self._written_reply(self.response_preparer, group.messages)
-
-    def _written_reply(self, prompt: str, messages: Sequence[Mapping[str, Any]]) -> str:
         assert self.model is not None
-        first, last = ({"role": "system", "content": content} for content in (TRANSCRIPT, prompt))
-        request = ModelRequest([first, *map(_as_text, messages), last])
+        before, after = ({"role": "system", "content": text} for text in (TRANSCRIPT, self.response_preparer))
+        request = ModelRequest([before, *map(_as_text, group.messages), after])
         completion = engine.call(ask_model(self.model, request, self)).completion
         self.count_usage(completion)
-        return completion.message.text
+        return True, completion.message.text
 
 
 def _as_text(message: Mapping[str, Any]) -> dict[str, Any]:

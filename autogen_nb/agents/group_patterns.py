@@ -55,8 +55,7 @@ class DefaultPattern:
 
     def after_work(self, agent: ConversableAgent) -> TransitionTarget | None:
         """Who speaks after the agent, before what the group does."""
-        holding = (each.target for each in agent.handoffs.after_works if each.holds(self.context_variables))
-        return next(holding, None)
+        return next((each.target for each in agent.handoffs.after_works if each.holds(self.context_variables)), None)
 
     def _order(self) -> list[ConversableAgent]:
         ends = (self.initial_agent, self.user_agent)
@@ -212,9 +211,8 @@ class _PatternChat(TwoAgentChat):
         if group.messages[-1].get("tool_calls"):
             return self._executor
         names = [agent.name for agent in self._speakers]
-        agent = self._agent(
-            next((each["name"] for each in reversed(group.messages) if each["name"] in names), names[0])
-        )
+        spoken = (each["name"] for each in reversed(group.messages) if each["name"] in names)
+        agent = self._agent(next(spoken, names[0]))
         target, self._state.next_target = self._state.next_target, None
         if target is not None:
             return self._resolve(target, agent)

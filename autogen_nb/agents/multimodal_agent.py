@@ -61,10 +61,8 @@ def gpt4v_formatter(prompt: str, img_format: str = "uri") -> list[dict[str, Any]
         except (OSError, ConfigError) as error:
             IOStream.get_default().print(f"A picture is left out: {error!s:.300}")
             continue
-        parts += (
-            {"type": "text", "text": prompt[start : tag.start()]},
-            {"type": "image_url", "image_url": {"url": image}},
-        )
+        parts.append({"type": "text", "text": prompt[start : tag.start()]})
+        parts.append({"type": "image_url", "image_url": {"url": image}})
         start = tag.end()
     return [*parts, {"type": "text", "text": prompt[start:]}]
 

@@ -91,8 +91,7 @@ class UserProxyAgent(ConversableAgent):
         ask_person = AskPerson("Your words to the team: ")
         if not self._runs_code or self.code is None:
             return ask_person if self.model is None else Think()
-        otherwise = ask_person if self.input_func is not None else None
-        return RunLast(self.code.step, otherwise)
+        return RunLast(self.code.step, ask_person if self.input_func is not None else None)
 
 
 def last_answer(log: Iterable[Recorded]) -> str:

@@ -374,8 +374,7 @@ async def _hold_async(chats: Queue, *, concurrently: bool) -> tuple[bool, Any]:
     if not concurrently:
         ids = [chat.get("chat_id", number) for number, chat in enumerate(chats)]
         chats = [{**chat, "chat_id": ids[at], "prerequisites": ids[:at]} for at, chat in enumerate(chats)]
-    results = await a_initiate_chats(chats)
-    return True, list(results.values())[-1].summary
+    return True, list((await a_initiate_chats(chats)).values())[-1].summary
 
 
 def _chats_to_hold(

@@ -171,8 +171,7 @@ class QuestionHandler:
             messages = () if reply is None else (Message.of(reply),)
             return events.Returned(messages, auto_replies=agent.auto_replies.get(peer, 0))
 
-        generate_reply = self._method(agent, "generate_reply")
-        work = partial(generate_reply, messages=agent.chat_messages[peer], sender=peer)
+        work = partial(self._method(agent, "generate_reply"), messages=agent.chat_messages[peer], sender=peer)
         return self._call("generate_reply", agent, peer, work, read)
 
     def _send(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:

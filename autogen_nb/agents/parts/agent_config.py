@@ -5,7 +5,7 @@ import gc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from autogen_nb.core.chats.code_step import Reach, RunCode
 from autogen_nb.core.policy.organisation_policy import OrganisationPolicy
@@ -118,8 +118,7 @@ def read_llm_config(llm_config: Any) -> Model | None:
     if llm_config is None or llm_config is False:
         return None
     if hasattr(llm_config, "reply"):
-        model: Model = llm_config
-        return model
+        return cast("Model", llm_config)
     from autogen_nb.models.config.model_selection import model_for
 
     if isinstance(llm_config, Mapping):
@@ -187,21 +186,15 @@ def _create_executor(options: Mapping[str, Any], organisation: OrganisationPolic
     from autogen_nb.executors.block_executor import BlockExecutor
     from autogen_nb.kernels.limits.block_limits import Limits
 
-    return BlockExecutor(
-        place=place,
-        cwd=options["work_dir"] or Path.cwd(),
-        timeout=options["timeout"],
-        limits=None if limits is None else Limits.of(limits),
-        passed=passed,
-    )
+    limits, cwd = None if limits is None else Limits.of(limits), options["work_dir"] or Path.cwd()
+    return BlockExecutor(place=place, cwd=cwd, timeout=options["timeout"], limits=limits, passed=passed)
 
 
 def _usable(executor: Any, organisation: OrganisationPolicy) -> Executor:
     place = getattr(executor, "place", None)
     organisation.check_sandbox(place.sandbox if isinstance(place, Place) else "none", "the executor")
     if hasattr(executor, "run"):
-        usable: Executor = executor
-        return usable
+        return cast("Executor", executor)
     if not callable(getattr(executor, "execute_code_blocks", None)):
         raise ConfigError(f"executor is {executor!r}; it must be an executor, such as LocalCommandLineCodeExecutor()")
     from autogen_nb.executors.code_executor import AdaptedExecutor

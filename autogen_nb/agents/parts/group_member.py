@@ -160,10 +160,8 @@ def _without_calls(messages: Messages, names: frozenset[str]) -> Iterator[Mappin
     for message in messages:
         calls, responses = message.get("tool_calls") or (), message.get("tool_responses") or ()
         hidden.update(call["id"] for call in calls if call["function"]["name"] in names)
-        visible = {
-            "tool_calls": [call for call in calls if call["id"] not in hidden],
-            "tool_responses": [each for each in responses if each["tool_call_id"] not in hidden],
-        }
+        visible = {"tool_calls": [call for call in calls if call["id"] not in hidden]}
+        visible["tool_responses"] = [each for each in responses if each["tool_call_id"] not in hidden]
         if len(visible["tool_calls"]) == len(calls) and len(visible["tool_responses"]) == len(responses):
             yield message
         elif any(visible.values()) or (calls and message.get("content")):

@@ -116,9 +116,8 @@ class McpTools:
                 for each, kind, more in _parameters(tool)
             ]
             returned = "data" if tool.is_structured else "str"
-            lines.append(
-                f"- {name}({', '.join(parameters)}) -> {returned}: {' '.join(tool.about.split())[:_LONGEST_LINE]}"
-            )
+            about = " ".join(tool.about.split())[:_LONGEST_LINE]
+            lines.append(f"- {name}({', '.join(parameters)}) -> {returned}: {about}")
         return _PROMPT + "\n".join(lines) if lines else ""
 
     @property
@@ -181,14 +180,10 @@ class McpTools:
 
 def _parameters(tool: ServedTool) -> list[tuple[str, str, dict[str, Any]]]:
     """The parameters with names that Python allows, their types, and their defaults; required ones come first."""
-    required = tool.definition["parameters"].get("required", ())
-    parameters = [
-        (
-            name,
-            _TYPES.get(str(schema.get("type")), "object"),
-            {} if name in required else {"default": schema.get("default")},
-        )
-        for name, schema in tool.definition["parameters"]["properties"].items()
-        if name.isidentifier() and isinstance(schema, dict)
-    ]
+    parameters: list[tuple[str, str, dict[str, Any]]] = []
+    for name, schema in tool.definition["parameters"]["properties"].items():
+        if name.isidentifier() and isinstance(schema, dict):
+            is_required = name in tool.definition["parameters"].get("required", ())
+            default = {} if is_required else {"default": schema.get("default")}
+            parameters.append((name, _TYPES.get(str(schema.get("type")), "object"), default))
     return sorted(parameters, key=lambda each: len(each[2]))

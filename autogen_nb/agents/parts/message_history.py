@@ -23,9 +23,8 @@ class MessageHistory(Agent):
         self._limits: dict[Agent, int] = {}
         self.auto_replies: dict[Agent, int] = {}
         self._replying: set[Agent] = set()
-        self._messages: dict[Agent, list[dict[str, Any]]] = {
-            peer: list(messages) for peer, messages in (chat_messages or {}).items()
-        }
+        earlier = (chat_messages or {}).items()
+        self._messages: dict[Agent, list[dict[str, Any]]] = {peer: list(messages) for peer, messages in earlier}
         self._reply_messages: dict[Agent, list[dict[str, Any]]] = {}
         self._said: dict[Agent, list[Said]] = {}
 
@@ -59,18 +58,20 @@ class MessageHistory(Agent):
 
     def clear_history(self, recipient: Agent | None = None, nr_messages_to_preserve: int | None = None) -> None:
         """Forgets the messages with a peer, or with all peers, except for the last `nr_messages_to_preserve`."""
-        peers = list(self._messages) if recipient is None else [recipient]
-        for peer in peers:
+        count = nr_messages_to_preserve or 0
+        for peer in list(self._messages) if recipient is None else [recipient]:
             self._said.pop(peer, None)
-            preserved = _last(self._messages.get(peer, []), nr_messages_to_preserve or 0)
+            messages = self._messages.get(peer, [])
+            preserved = messages[-count:] if count else []
+            if preserved and "tool_responses" in preserved[0]:
+                preserved = messages[-count - 1 :]
             self._messages[peer] = preserved
             if recipient is None and not preserved:
                 del self._messages[peer]
 
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
         sender, recipient = (self, peer) if sent else (peer, self)
-        said = self.exchanged(peer)
-        said.append(Said(sender.name, recipient.name, message))
+        self.exchanged(peer).append(Said(sender.name, recipient.name, message))
         self._messages.setdefault(peer, []).append(message.history_entry(sender.name, own=sent))
         self._reply_messages.pop(peer, None)
         if not sent and runtime_log.active:
@@ -168,11 +169,6 @@ class MessageHistory(Agent):
         self._replying.clear()
 
 
-def _last(messages: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
-    last = messages[-count:] if count else []
-    return messages[-count - 1 :] if last and "tool_responses" in last[0] else last
-
-
 def checked_message(message: str | Mapping[str, Any] | Message) -> Message:
     """Converts the message; raises `ConfigError` if it has no content and no calls."""
     checked = Message.of(message)
@@ -191,20 +187,16 @@ def opening_message(message: Any, carryover: Any = None) -> str | dict[str, Any]
     """The message that opens a chat, with the carryover added to its text."""
     if carryover and not isinstance(carryover, str | list):
         raise InvalidCarryOverType(f"carryover is {carryover!r}; it must be a str or a list")
-    lines = [carryover] if isinstance(carryover, str) else map(_item, carryover or ())
-    carryover_text = "\nContext: \n" + "\n".join(lines) if carryover else ""
+    items = [carryover] if isinstance(carryover, str) else carryover or []
+    lines = [str(each["content"] if isinstance(each, Mapping) and "content" in each else each) for each in items]
+    context = "\nContext: \n" + "\n".join(lines) if carryover else ""
     if isinstance(message, str):
-        return message + carryover_text
+        return message + context
     if not isinstance(message, Mapping):
         raise WrongType(f"message is {message!r}; it must be a str, a dict, a callable or None")
-    opening = dict(message)
-    content = opening.get("content")
-    if not carryover_text:
-        return opening
+    content = message.get("content")
+    if not context:
+        return dict(message)
     if isinstance(content, list):
-        return opening | {"content": [{"type": "text", "text": carryover_text}, *content]}
-    return opening | {"content": (content or "") + carryover_text}
-
-
-def _item(item: Any) -> str:
-    return str(item["content"]) if isinstance(item, Mapping) and "content" in item else str(item)
+        return {**message, "content": [{"type": "text", "text": context}, *content]}
+    return {**message, "content": (content or "") + context}

@@ -92,9 +92,8 @@ class ReplyFunctions(MessageHistory):
 
     def __init__(self, *, runs_code: bool) -> None:
         # In AutoGen 0.2, only agents that run code have a position for the code step.
-        self._entries: list[BuiltinStep | Registered | None] = [
-            step for step in self.layout if step != "code" or runs_code
-        ]
+        steps = (step for step in self.layout if step != "code" or runs_code)
+        self._entries: list[BuiltinStep | Registered | None] = list(steps)
 
     @property
     def _registered(self) -> list[Registered]:
@@ -143,10 +142,8 @@ class ReplyFunctions(MessageHistory):
             raise ConfigError(f"register_reply takes a function, not {reply_func!r}")
         if remove_other_reply_funcs:
             self._entries.clear()
-        own = copy.copy(config)
-        self._entries.insert(
-            position, Registered(trigger, reply_func, own, config, reset_config, ignore_async_in_sync_chat)
-        )
+        settings = copy.copy(config), config, reset_config, ignore_async_in_sync_chat
+        self._entries.insert(position, Registered(trigger, reply_func, *settings))
 
     def register_once(self, reply_func: ReplyFunction) -> None:
         """Makes the function the first reply function for all senders, unless it is registered."""
@@ -324,9 +321,8 @@ def without_repeats(
     missing = len(originals) - len(changed)
     parts: list[Kept | Message] = []
     for index, message in enumerate(changed):
-        match = next(
-            (at for at in (index, index + missing) if 0 <= at < len(originals) and originals[at] == message), None
-        )
+        places = (at for at in (index, index + missing) if 0 <= at < len(originals))
+        match = next((at for at in places if originals[at] == message), None)
         last = parts[-1] if parts else None
         if match is None:
             parts.append(Message.of(message))

@@ -137,8 +137,7 @@ class ToolUser(Agent):
 
     def can_execute_function(self, name: str | list[str]) -> bool:
         """True if the agent has the function, or all functions of a list."""
-        names = [name] if isinstance(name, str) else name
-        return all(name in self.function_map for name in names)
+        return all(each in self.function_map for each in ([name] if isinstance(name, str) else name))
 
     def update_tool_signature(self, tool_sig: str | dict[str, Any], is_remove: bool) -> None:
         """Adds a tool's definition for the model, or removes it if `is_remove`."""
@@ -155,10 +154,8 @@ class ToolUser(Agent):
 
     def api_definitions(self, style: Style) -> list[dict[str, Any]]:
         """The definitions in the form of OpenAI's API."""
-        functions = self.definitions[style].values()
-        return (
-            list(functions) if style == "function" else [{"type": "function", "function": each} for each in functions]
-        )
+        functions = list(self.definitions[style].values())
+        return functions if style == "function" else [{"type": "function", "function": each} for each in functions]
 
     def _update_llm_config(self, style: Style) -> None:
         # As in AutoGen 0.2, `llm_config` contains the definitions.
@@ -314,10 +311,8 @@ def with_typed_arguments(function: F, *, context_variables: ContextVariables | N
     def typed(**keywords: Any) -> Any:
         arguments = model.model_validate(keywords)
         sent = (name for name in names if _FIELD + name in arguments.model_fields_set)
-        own = {
-            name: CancellationToken() if name == _TOKEN else (context_variables or ContextVariables()).snapshot()
-            for name in others
-        }
+        variables = context_variables or ContextVariables()
+        own = {name: CancellationToken() if name == _TOKEN else variables.snapshot() for name in others}
         return function(**own, **{name: getattr(arguments, _FIELD + name) for name in sent})
 
     @functools.wraps(function)
@@ -351,8 +346,7 @@ def _model(function: Callable[..., Any]) -> "type[BaseModel]":
             )
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[_FIELD + name] = (_annotated(hints[name], name), default)
-    config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
-    return create_model(_name(function), __config__=config, **fields)
+    return create_model(_name(function), __config__=ConfigDict(extra="forbid"), **fields)
 
 
 def _annotated(hint: Any, name: str) -> Any:

@@ -20,10 +20,8 @@ class UsageTotals:
 
     @property
     def by_kind(self) -> dict[str, Any]:
-        return {
-            "usage_including_cached_inference": deepcopy(self.total),
-            "usage_excluding_cached_inference": deepcopy(self.actual),
-        }
+        sums = {"including": self.total, "excluding": self.actual}
+        return {f"usage_{kind}_cached_inference": deepcopy(each) for kind, each in sums.items()}
 
     def add(self, reply: Completion) -> None:
         """Adds a reply; ignores a reply without usage and cost, because no model wrote it."""
@@ -63,10 +61,9 @@ class UsageTracker(Agent):
             cost, *models = getattr(self.usages, kind).items()
             label = "with cached replies" if kind == "total" else "without cached replies"
             lines.append(f"  {label}: {_dollars(cost[1]) if models else 'none'}")
-            lines += [
-                f"    {model}: {use['prompt_tokens']:,} + {use['completion_tokens']:,} tokens, {_dollars(use['cost'])}"
-                for model, use in models
-            ]
+            for model, use in models:
+                tokens = f"{use['prompt_tokens']:,} + {use['completion_tokens']:,} tokens"
+                lines.append(f"    {model}: {tokens}, {_dollars(use['cost'])}")
         IOStream.get_default().print("\n".join(lines))
 
 

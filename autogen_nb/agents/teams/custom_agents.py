@@ -197,10 +197,8 @@ class SocietyOfMindAgent(BaseChatAgent):
         result = await self._team.run(task=task, cancellation_token=cancellation_token, output_task_messages=False)
         said = [message.to_model_message() for message in result.messages if isinstance(message, BaseChatMessage)]
         several = self._client.model_info.get("multiple_system_messages", True)
-        first, last = (
-            SystemMessage(content=text) if several else UserMessage(content=text, source="user")
-            for text in (self._instruction, self._prompt)
-        )
+        texts = self._instruction, self._prompt
+        first, last = (SystemMessage(content=t) if several else UserMessage(content=t, source="user") for t in texts)
         reply = await self._client.create([first, *said, last], cancellation_token=cancellation_token)
         self._earlier = task
         await self._team.reset()

@@ -125,8 +125,7 @@ def read_tools(setting: Any) -> list[BaseTool[Any, Any]]:
         else:
             raise ConfigError(f"{tool!r} is no tool; give a function, or FunctionTool(function, description)")
     names = [tool.name for tool in tools]
-    duplicates = [name for name in names if names.count(name) > 1]
-    if duplicates:
+    if duplicates := [name for name in names if names.count(name) > 1]:
         raise ConfigError(
             f"two tools are called {duplicates[0]!r}; give one of them another name with FunctionTool(name=...)"
         )

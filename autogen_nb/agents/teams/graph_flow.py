@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
@@ -110,9 +111,7 @@ class DiGraph(BaseModel):
                     "activation_condition; give all of them 'all' or 'any', or another activation_group"
                 )
         # A cycle ends if one of its nodes has conditions.
-        unconditional = [
-            name for name, node in self.nodes.items() if not any(each.is_conditional for each in node.edges)
-        ]
+        unconditional = [name for name, node in self.nodes.items() if not any(e.is_conditional for e in node.edges)]
         if endless := self._cyclic(unconditional):
             raise ConfigError(f"the cycle of {', '.join(endless)} never ends; give an edge in it a condition")
 
@@ -150,12 +149,8 @@ class DiGraphBuilder:
     ) -> Self:
         """Adds an edge between two nodes, given as agents or names; see `DiGraphEdge`."""
         source, target = self._known(source), self._known(target)
-        edge = DiGraphEdge(
-            target=target,
-            condition=condition,
-            activation_group=activation_group or "",
-            activation_condition=activation_condition or "all",
-        )
+        group, needs = activation_group or "", activation_condition or "all"
+        edge = DiGraphEdge(target=target, condition=condition, activation_group=group, activation_condition=needs)
         self.nodes[source].edges.append(edge)
         return self
 
@@ -203,11 +198,10 @@ class GraphFlow(BaseGroupChat):
         graph = DiGraph.model_validate(graph)
         graph.graph_validate()
         names = {each.name for each in participants}
-        if strangers := Counter(graph.nodes.keys()) - Counter(names):
-            raise ConfigError(f"{next(iter(strangers))!r} is a node of the graph and no member; add it to participants")
-        if graph.get_has_cycles() and not {"termination_condition", "max_turns"} & {
-            name for name, value in settings.items() if value is not None
-        }:
+        if strangers := [name for name in graph.nodes if name not in names]:
+            raise ConfigError(f"{strangers[0]!r} is a node of the graph and no member; add it to participants")
+        ends = [settings.get("termination_condition"), settings.get("max_turns")]
+        if graph.get_has_cycles() and ends == [None, None]:
             raise ConfigError("a graph with a cycle needs an end; give the team a termination_condition or max_turns")
         self.graph = graph
         edges = [(node.name, edge) for node in graph.nodes.values() for edge in node.edges]
@@ -246,6 +240,5 @@ class GraphFlow(BaseGroupChat):
         assert function is not None
         said = [each for each in self.messages if isinstance(each, BaseChatMessage) and each.source == question.agent]
         label = f"the condition of an edge from {question.agent}"
-        return OnCaller(
-            lambda: call_user_code(lambda: function(said[-1]), label, lambda met: Returned(decided=bool(met)))
-        )
+        call = partial(call_user_code, lambda: function(said[-1]), label, lambda met: Returned(decided=bool(met)))
+        return OnCaller(call)

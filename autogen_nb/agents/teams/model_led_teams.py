@@ -88,8 +88,7 @@ class SelectorGroupChat(BaseGroupChat):
         follows = None if self._repeats else {name: frozenset(names) - {name} for name in names}
         method: Literal["function", "auto"] = "auto" if self._function is None else "function"
         narrowed = self._candidates is not None
-        selection = Selection(self.name, names, method, follows, retries=self._attempts - 1, narrowed=narrowed)
-        return OneByOne(selection)
+        return OneByOne(Selection(self.name, names, method, follows, retries=self._attempts - 1, narrowed=narrowed))
 
     def _select(self, question: OrderQuestion) -> OnCaller | OnEngine:
         messages = tuple(self._transcript.messages)
@@ -120,17 +119,14 @@ class SelectorGroupChat(BaseGroupChat):
     def _request(self, question: SpeakerAsked, messages: Sequence[BaseMessage]) -> ModelRequest:
         names = question.candidates
         history = "\n\n".join(f"{m.source}: {m.to_text()}" for m in messages if isinstance(m, BaseChatMessage))
-        prompt = prompts.fill_template(
-            self._prompt, roles=self._roles(), participants=str(list(names)), history=history
-        )
+        fields = {"roles": self._roles(), "participants": str(list(names)), "history": history}
+        prompt = prompts.fill_template(self._prompt, **fields)
         family = str(getattr(self._model, "model_info", {}).get("family"))
         # Some models answer no request without a user message.
         role = "system" if family.startswith(("gpt", "o1", "o3", "o4")) else "user"
-        conversation: list[dict[str, Any]] = [{"role": role, "content": prompt}]
-        conversation += prompts.retry_messages(
-            question.tried, names, prompts.NAMED_SEVERAL, prompts.NAMED_NOBODY, "user"
-        )
-        return ModelRequest(tuple(conversation))
+        templates = prompts.NAMED_SEVERAL, prompts.NAMED_NOBODY
+        retries = prompts.retry_messages(question.tried, names, *templates, "user")
+        return ModelRequest(({"role": role, "content": prompt}, *retries))
 
 
 _FACTS = """\
@@ -317,8 +313,6 @@ class MagenticOneGroupChat(BaseGroupChat):
         return {"role": "user", "content": self._fill(template), "name": ORCHESTRATOR}
 
     def _fill(self, template: str) -> str:
-        order, names = self._order, ", ".join(self._members)
-        known = order.known if template is _NEW_FACTS else order.facts
-        return prompts.fill_template(
-            template, task=order.task, team=self._roles(), facts=known, plan=order.plan, names=names
-        )
+        order, names, team = self._order, ", ".join(self._members), self._roles()
+        facts = order.known if template is _NEW_FACTS else order.facts
+        return prompts.fill_template(template, task=order.task, team=team, facts=facts, plan=order.plan, names=names)

@@ -198,12 +198,9 @@ class RunFollower:
             return team_messages.CodeExecutionEvent(source=name, result=result, retry_attempt=turn.generations - 1)
         turn.generations += 1
         turn.draft.append(statement.message.history_entry(name, own=True))
+        blocks, retry = list(read(text).blocks), turn.generations - 1
         return team_messages.CodeGenerationEvent(
-            source=name,
-            content=text,
-            code_blocks=list(read(text).blocks),
-            retry_attempt=turn.generations - 1,
-            models_usage=turn.usage,
+            source=name, content=text, code_blocks=blocks, retry_attempt=retry, models_usage=turn.usage
         )
 
     def _take_answer(self, messages: list[BaseMessage], count: int) -> Iterator[BaseMessage]:
@@ -268,40 +265,36 @@ class RunFollower:
     def _message(self, statement: Said) -> BaseChatMessage:
         parts, text = statement.message.content, statement.message.text
         content: Any = parts_from(parts) if isinstance(parts, list) else text
-        common: dict[str, Any] = {"source": statement.sender, "models_usage": self._turn.usage}
+        said: dict[str, Any] = {"source": statement.sender, "content": content}
+        usage: dict[str, Any] = {"models_usage": self._turn.usage}
         match statement.kind:
             case "structured":
                 member = self.members[statement.sender]
                 assert member.output_type is not None
                 value = member.output_type.model_validate_json(text)
                 structured: Any = StructuredMessage[member.output_type]  # type: ignore[name-defined]
-                return cast("BaseChatMessage", structured(content=value, format_string=member.output_format, **common))
+                said |= {"content": value, "format_string": member.output_format}
+                return cast("BaseChatMessage", structured(**said, **usage))
             case "stop":
-                return team_messages.StopMessage(content=content, **common)
+                return team_messages.StopMessage(**said, **usage)
             case "handoff":
-                return HandoffMessage(
-                    content=content,
-                    target=statement.target,
-                    source=statement.sender,
-                    context=self._handed_over(self.members[statement.sender]),
-                )
+                context = self._handed_over(self.members[statement.sender])
+                return HandoffMessage(**said, target=statement.target, context=context)
             case "tools":
-                return team_messages.ToolCallSummaryMessage(
-                    content=content, tool_calls=self._turn.calls, results=self._turn.results, source=statement.sender
-                )
+                calls, results = self._turn.calls, self._turn.results
+                return team_messages.ToolCallSummaryMessage(**said, tool_calls=calls, results=results)
             case _ if isinstance(content, list):
-                return team_messages.MultiModalMessage(content=content, **common)
+                return team_messages.MultiModalMessage(**said, **usage)
             case "output":
-                return team_messages.TextMessage(content=content, source=statement.sender)
+                return team_messages.TextMessage(**said)
             case _:
-                return team_messages.TextMessage(content=content, **common)
+                return team_messages.TextMessage(**said, **usage)
 
     def _handed_over(self, speaker: TeamMember) -> list[LLMMessage]:
         """What goes with a handoff: the text and the other calls of the reply that hands over."""
         turn, thought = self._turn, self._turn.call_message.text
-        others = [
-            pair for pair in zip(turn.calls, turn.results, strict=True) if pair[0].name not in speaker.handoff_targets
-        ]
+        pairs = zip(turn.calls, turn.results, strict=True)
+        others = [(call, result) for call, result in pairs if call.name not in speaker.handoff_targets]
         if not others:
             return [AssistantMessage(content=thought, source=speaker.name)] if thought else []
         calls, results = map(list, zip(*others, strict=True))

@@ -51,12 +51,7 @@ class TaskRunner:
         """Runs a task, and yields the messages as they arrive, then the `TaskResult`."""
         from autogen_nb.agents.teams.message_stream import MessageStream
 
-        return MessageStream(
-            lambda: self.exchange(task),
-            token=cancellation_token,
-            yields_task=output_task_messages,
-            has_stop_reason=self.is_team,
-        )
+        return MessageStream(lambda: self.exchange(task), cancellation_token, output_task_messages, self.is_team)
 
     def exchange(self, task: Any) -> "TeamExchange":
         raise NotImplementedError

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -143,9 +144,8 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
 
     def _roles(self) -> str:
         """The members with their descriptions, for a model."""
-        return "\n".join(
-            f"{name}: {' '.join(member.description.split())}".strip() for name, member in self._members.items()
-        )
+        words = {name: " ".join(member.description.split()) for name, member in self._members.items()}
+        return "\n".join(f"{name}: {about}".strip() for name, about in words.items())
 
     def _begin_anew(self) -> None:
         self._state, self._transcript, self._order = TeamState(self.name), TeamTranscript(), self._new_order()
@@ -237,9 +237,8 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
 
     def answer(self, messages: Sequence[BaseChatMessage]) -> Returned | Awaitable[Returned]:
         """The team's messages about the messages of the team in which it is a member."""
-        return call_user_code(
-            lambda: self.run(task=list(messages), output_task_messages=False), f"the team {self.name}", _answer_of
-        )
+        work = partial(self.run, task=list(messages), output_task_messages=False)
+        return call_user_code(work, f"the team {self.name}", _answer_of)
 
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
         del cancellation_token
@@ -291,8 +290,7 @@ def _members_by_name(participants: Sequence[Any], team: str) -> dict[str, TeamMe
             raise ConfigError(f"{agent!r} cannot be in a team; give an agent, or a function as FunctionAgent(function)")
     names = [agent.name for agent in participants]
     own = [team for agent in participants if agent.name == team and not isinstance(agent, BaseGroupChat)]
-    duplicates = [name for name, count in Counter([*names, *own]).items() if count > 1]
-    if duplicates:
+    if duplicates := [name for name, count in Counter([*names, *own]).items() if count > 1]:
         raise ConfigError(
             f"the name {duplicates[0]!r} occurs twice in a team; give the team and each member a unique name"
         )

@@ -54,9 +54,8 @@ class TeamQuestionHandler(QuestionHandler):
         self.early = EarlyReplies()
         self._calls |= {"generate_reply": self._answer, "memory": self._remember}
         if conditions is not None:
-            self._calls["termination condition"] = lambda question: conditions.judge(
-                question, tuple(follower.unchecked)
-            )
+            judge = conditions.judge
+            self._calls["termination condition"] = lambda question: judge(question, tuple(follower.unchecked))
 
     def __call__(self, question: Question) -> OnCaller | OnEngine:
         match question:
@@ -129,12 +128,9 @@ class TeamQuestionHandler(QuestionHandler):
 
 
 def _call_input_func(function: Callable[..., Any], question: HumanInputAsked) -> Answer | Awaitable[Answer]:
-    takes_token = len(inspect.signature(function).parameters) > 1
-    arguments = (question.prompt, None) if takes_token else (question.prompt,)
-    label = f"input_func of {question.agent}"
-    return call_user_code(
-        lambda: function(*arguments), label, lambda text: HumanInputGiven(str(text), by=question.agent)
-    )
+    takes_token, agent = len(inspect.signature(function).parameters) > 1, question.agent
+    work = partial(function, question.prompt, *[None] * takes_token)
+    return call_user_code(work, f"input_func of {agent}", lambda text: HumanInputGiven(str(text), by=agent))
 
 
 Work: TypeAlias = Callable[[Callable[[Any], None]], Awaitable[Answer]]

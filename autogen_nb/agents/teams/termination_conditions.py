@@ -94,8 +94,7 @@ class TerminationCondition(Component):
         def read(stop: StopMessage | None) -> Returned:
             return Returned(decided=stop is not None, reason="" if stop is None else stop.content)
 
-        what = f"the termination condition {type(self).__name__}"
-        return call_user_code(lambda: self(messages), what, read)
+        return call_user_code(lambda: self(messages), f"the termination condition {type(self).__name__}", read)
 
 
 class _Combined(TerminationCondition):
@@ -342,12 +341,11 @@ class FunctionalTermination(TerminationCondition):
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> Returned | Awaitable[Returned]:
         del seconds
         name = getattr(self._func, "__name__", type(self._func).__name__)
-        what = f"the termination condition {name}"
-        return call_user_code(
-            lambda: self._func(messages),
-            what,
-            lambda result: Returned(decided=bool(result), reason=f"{name} returned true"),
-        )
+
+        def read(result: Any) -> Returned:
+            return Returned(decided=bool(result), reason=f"{name} returned true")
+
+        return call_user_code(lambda: self._func(messages), f"the termination condition {name}", read)
 
 
 def _names(name: str, value: Any) -> frozenset[str]:
