@@ -27,7 +27,6 @@ from autogen_nb.core.chats.reply_steps import (
     generate_oai_reply,
 )
 from autogen_nb.core.chats.team_flow import (
-    AskPerson,
     OneByOne,
     Respond,
     RunLast,
@@ -36,6 +35,7 @@ from autogen_nb.core.chats.team_flow import (
     Think,
     WriteAndRun,
     ask_member,
+    ask_user,
     team_chat,
 )
 from autogen_nb.core.chats.termination_checks import MODES
@@ -153,7 +153,7 @@ def group(rng: Random, *members: AgentSpec) -> AgentSpec:
 def team(rng: Random) -> Flow:
     handoffs = rng.choice(({}, {"f": "user"}))
     members: dict[str, Respond] = {
-        "user": RunLast(RunCode(confirm=rng.choice(CONFIRMS)), AskPerson("? ")),
+        "user": RunLast(RunCode(confirm=rng.choice(CONFIRMS)), ask_user),
         "assistant": Think(rng.choice((1, 3)), rng.random() < 0.5, handoffs=handoffs, remembers=rng.random() < 0.5),
         "writer": WriteAndRun(RunCode(confirm=rng.choice(CONFIRMS)), rng.choice((0, 1))),
         "third": ask_member,
@@ -164,7 +164,7 @@ def team(rng: Random) -> Flow:
     ending = (TextMentionTermination("words") & MaxMessageTermination(2)) | asked
     task = [Said("user", "team", Message(text), kind="task") for text in ("go", "on")]
     choice = rng.choice((Selection("team", names, "round_robin"), chosen))
-    run = TeamRun("team", members, OneByOne(choice), task, RunConditions(ending), rng.choice((1, 8)))
+    run = TeamRun(members, OneByOne(choice), task, RunConditions(ending), rng.choice((1, 8)))
     return team_chat(run, TeamState("team"))
 
 

@@ -45,7 +45,7 @@ from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.agents.teams.solo_agent import SoloAgent
 from autogen_nb.core.chats.chat_flow import Flow, sent_message
 from autogen_nb.core.chats.reply_steps import ConversationState, run_reply_steps
-from autogen_nb.core.chats.team_flow import AskPerson, Respond, RunLast, Think
+from autogen_nb.core.chats.team_flow import Respond, RunLast, Think, ask_user
 from autogen_nb.core.chats.termination_checks import MODES, Condition, is_end_word
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
@@ -403,7 +403,7 @@ class ConversableAgent(Participant, SoloAgent):
 
     def team_step(self) -> Respond:
         """The step that `respond` returns; subclasses override it."""
-        otherwise = Think() if self.model is not None else AskPerson("Your words to the team: ")
+        otherwise = Think() if self.model is not None else ask_user
         if self.code is None or self.code.reach == 0:
             return otherwise
         return RunLast(self.code.step, otherwise)

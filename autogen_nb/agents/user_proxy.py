@@ -13,7 +13,7 @@ from autogen_nb.agents.parts.agent import call_user_code
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.handoffs import ContextVariables, Handoffs
 from autogen_nb.agents.parts.prompts import ASSISTANT
-from autogen_nb.core.chats.team_flow import AskPerson, Respond, RunLast, Think, WriteAndRun
+from autogen_nb.core.chats.team_flow import Respond, RunLast, Think, WriteAndRun, ask_user
 from autogen_nb.core.chats.termination_checks import END_WORD, Mode, has_no_code, without
 from autogen_nb.core.ports import Model
 from autogen_nb.effects import Confirm
@@ -88,10 +88,9 @@ class UserProxyAgent(ConversableAgent):
         self._runs_code = code_execution_config is not None and self.code is not None
 
     def team_step(self) -> Respond:
-        ask_person = AskPerson("Your words to the team: ")
         if not self._runs_code or self.code is None:
-            return ask_person if self.model is None else Think()
-        return RunLast(self.code.step, ask_person if self.input_func is not None else None)
+            return ask_user if self.model is None else Think()
+        return RunLast(self.code.step, ask_user if self.input_func is not None else None)
 
 
 def last_answer(log: Iterable[Recorded]) -> str:

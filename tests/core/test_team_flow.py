@@ -11,7 +11,6 @@ from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import Asking, Stop
 from autogen_nb.core.chats.team_flow import (
     NO_CODE,
-    AskPerson,
     OneByOne,
     Order,
     Respond,
@@ -20,6 +19,7 @@ from autogen_nb.core.chats.team_flow import (
     TeamRun,
     TeamState,
     WriteAndRun,
+    ask_user,
     team_chat,
 )
 from autogen_nb.core.chats.team_orders import ByGraph, ByHandoff, ByLedger, Edge
@@ -48,14 +48,14 @@ CODE = "```python\nprint(1)\n```"
 
 def selected(choice: Selection, member: Respond, *answers: AnyAnswer, **more: Any) -> None:
     task = [Said("user", "team", Message("start"), kind="task")]
-    run = TeamRun("team", dict.fromkeys(ABC, member), OneByOne(choice), task, max_turns=1, **more)
+    run = TeamRun(dict.fromkeys(ABC, member), OneByOne(choice), task, max_turns=1, **more)
     play(team_chat(run, TeamState("team")), scripted(*answers))
 
 
 @pytest.mark.parametrize("names", [(), ("nobody",)])
 def test_a_log_of_another_team_is_refused(names: tuple[str, ...]) -> None:
     with pytest.raises(SessionError, match="does not belong to this"):
-        selected(Selection("team", ABC, "auto", narrowed=True), AskPerson("? "), Returned(names=names))
+        selected(Selection("team", ABC, "auto", narrowed=True), ask_user, Returned(names=names))
 
 
 def answered(respond: Respond, said: Said, *answers: AnyAnswer) -> tuple[list[Recorded], TeamReply | Stop]:
@@ -86,7 +86,7 @@ def held(order: Order, said: Mapping[str, Sequence[str | TeamReply]], world: Any
         return TeamReply(Message(answer)) if isinstance(answer, str) else answer
 
     more.setdefault("task", [Said("user", "team", Message("go"), kind="task")])
-    run = TeamRun("team", dict.fromkeys(said, speak), order, **more)
+    run = TeamRun(dict.fromkeys(said, speak), order, **more)
     return play(team_chat(run, state), world or (lambda _: Returned()))
 
 

@@ -31,7 +31,6 @@ from autogen_nb.core.chats.reply_steps import (
     Own,
     Step,
     check_termination_and_human_reply,
-    generate_function_call_reply,
     generate_oai_reply,
 )
 from autogen_nb.core.chats.termination_checks import EXIT, Condition, Mode, has_no_code, is_end_word
@@ -113,7 +112,7 @@ class Participant(ReplyFunctions, MessageHooks, GroupMember, CodeRunner, UsageTr
             case "functions":
                 functions = self.function_map.items()
                 asking = {name for name, each in functions if getattr(each, "__wrapped__", each) is ask_person}
-                return CallAndAsk(frozenset(asking)) if asking else generate_function_call_reply
+                return CallAndAsk(frozenset(asking))
             case "code" if (code := self.code) is not None and code.reach != 0:
                 together = self.overrides("execute_code_blocks")
                 return replace(code.step, together=together, pictures=code.pictures)

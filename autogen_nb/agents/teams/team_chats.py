@@ -119,7 +119,6 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         messages = task_messages(task)
         conditions = None if self._condition is None else RunConditions(self._condition)
         settings = TeamRun(
-            self.name,
             {name: member.respond() for name, member in self._members.items()},
             self._order,
             [_task(message, self.name) for message in messages],

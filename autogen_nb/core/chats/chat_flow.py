@@ -288,9 +288,11 @@ class Selection:
                 return Stop("exit", "The person ended the chat.")
             if text.strip() in ("", "q"):
                 break
-            choice = _parsed_choice(text.strip(), candidates)
-            if choice is not None:
+            choice = text.strip()
+            if choice in candidates:
                 return choice
+            if choice.isdecimal() and 1 <= int(choice) <= len(candidates):
+                return candidates[int(choice) - 1]
             prompt = f"{text!r} is neither a number nor a name of the list.\n{first}"
         return self.after(last, candidates)
 
@@ -321,12 +323,6 @@ def _prompt(candidates: Sequence[str], following: str) -> str:
         f"Who speaks next?\n{names}\n"
         f"Type a number or a name (press Enter for {following}, whose turn it is, or type {EXIT!r} to end the chat): "
     )
-
-
-def _parsed_choice(text: str, candidates: Sequence[str]) -> str | None:
-    if text in candidates:
-        return text
-    return candidates[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= len(candidates) else None
 
 
 def checked_member(name: str | None, names: Sequence[str]) -> str:

@@ -134,7 +134,6 @@ class RunCode:
 class _Run:
     pictures: bool
     exit_code: int = 0
-    started: bool = False
     blocks_left: int = 0
     texts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -142,7 +141,6 @@ class _Run:
 
     def add(self, ran: CodeRan) -> None:
         self.exit_code = ran.exit_code
-        self.started = True
         self.texts.append(text_of(ran.outputs, limit=None))
         if self.pictures:
             self.picture_parts += pictures_of(ran.outputs)
@@ -155,7 +153,7 @@ class _Run:
         if self.blocks_left:
             self.notes.append(f"{self.blocks_left} later block(s) did not run, because the one before failed.")
         notes = "\n".join(["", *self.notes])
-        if self.started:
+        if self.texts:
             text = report(self.exit_code, shorten("\n".join(filter(None, self.texts)), MODEL_LIMIT) + notes)
         else:
             text = f"The code was not run.{notes}"

@@ -221,17 +221,6 @@ def check_termination_and_human_reply(state: ConversationState, spec: AgentSpec,
     return Reply(_person_reply(answer.text, state.last(spec.name, peer)))
 
 
-def generate_function_call_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-    message = state.last(spec.name, peer)
-    calls = message.calls
-    if not calls:
-        return None
-    returned = yield from ask(FunctionsAsked(spec.name, calls), FunctionsReturned)
-    if returned.is_stopped:
-        return Stop("stopped")
-    return Reply(tool_result_message(message, returned.contents))
-
-
 def tool_result_message(message: Message, contents: Sequence[str]) -> Message:
     if message.function_call:
         return Message(contents[0], role="function", name=message.calls[0].name)
@@ -360,6 +349,9 @@ class CallAndAsk:
                 return Stop("exit")
             contents.append(result)
         return Reply(tool_result_message(message, contents)) if contents else None
+
+
+generate_function_call_reply = CallAndAsk(frozenset())
 
 
 def _ask_person(call: FunctionCall, spec: AgentSpec, peer: str) -> Asking[str | None]:

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from autogen_nb.core.chats.chat_flow import Flow, Selection
 from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Reply, Stop, ask
+from autogen_nb.core.chats.termination_checks import PROMPT_START
 from autogen_nb.core.text.code_blocks import CodeReading, read
 from autogen_nb.events import Answer as AnyAnswer
 from autogen_nb.events import (
@@ -180,16 +181,12 @@ class WriteAndRun:
         return not any(event.exit_code for event in events if isinstance(event, CodeRan))
 
 
-@dataclass(frozen=True, slots=True)
-class AskPerson:
-    prompt: str
-
-    def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-        question = HumanInputAsked(name, state.team, self.prompt, empty_means="send")
-        said, reply = state.said[-1], Message((yield from ask(question, HumanInputGiven)).text)
-        # A person hands back to the member that handed over.
-        handed_over = said.kind == "handoff" and said.target == name
-        return TeamReply(reply, "handoff", said.sender) if handed_over else TeamReply(reply)
+def ask_user(state: TeamState, name: str) -> Asking[TeamReply | Stop]:
+    question = HumanInputAsked(name, state.team, f"{PROMPT_START}the team: ", empty_means="send")
+    said, reply = state.said[-1], Message((yield from ask(question, HumanInputGiven)).text)
+    # A person hands back to the member that handed over.
+    handed_over = said.kind == "handoff" and said.target == name
+    return TeamReply(reply, "handoff", said.sender) if handed_over else TeamReply(reply)
 
 
 def ask_member(state: TeamState, name: str) -> Asking[TeamReply | Stop]:
@@ -278,7 +275,6 @@ class OneByOne(Order):
 
 @dataclass(frozen=True, slots=True)
 class TeamRun:
-    team: str
     members: Mapping[str, Respond]
     order: Order
     task: Sequence[Said] = ()
@@ -287,14 +283,14 @@ class TeamRun:
 
 
 def team_chat(run: TeamRun, state: TeamState) -> Flow:
-    yield ChatStarted("user", run.team)
+    yield ChatStarted("user", state.team)
     end = yield from _run(run, state)
     yield Ended(end.reason, end.detail)
 
 
 def _run(run: TeamRun, state: TeamState) -> Asking[Stop]:
     def check(events: Sequence[Recorded]) -> Asking[Stop | None]:
-        turn = TeamTurn(run.team, tuple(events), len(state.said))
+        turn = TeamTurn(state.team, tuple(events), len(state.said))
         reason = None if run.watch is None else (yield from run.watch(turn))
         return None if reason is None else Stop("terminated", reason)
 
@@ -321,13 +317,13 @@ def _run(run: TeamRun, state: TeamState) -> Asking[Stop]:
 def _round(run: TeamRun, state: TeamState, speakers: Sequence[str]) -> Asking[Stop | None]:
     new: list[Said] = []
     if len(speakers) > 1:
-        yield Relayed(run.team, state.last_speaker, tuple(speakers))
+        yield Relayed(state.team, state.last_speaker, tuple(speakers))
     for number, speaker in enumerate(speakers, 1):
         team_reply = yield from run.members[speaker](state, speaker)
         if isinstance(team_reply, Stop):
             return replace(team_reply, detail=team_reply.detail or "The person stopped the run.")
         sender = team_reply.sender or speaker
-        last = Said(sender, run.team, team_reply.message, kind=team_reply.kind, target=team_reply.target)
+        last = Said(sender, state.team, team_reply.message, kind=team_reply.kind, target=team_reply.target)
         for said in (*team_reply.earlier, last):
             new.append(replace(said, later=tuple(speakers[number:])))
             yield new[-1]
