@@ -72,7 +72,10 @@ def _register_surface() -> None:
 
 
 def _surface() -> "Surface":
-    if _in_a_kernel():
+    # Does not import IPython, because the import is slow.
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    if getattr(shell, "kernel", None) is not None:
         from autogen_nb.notebook.surface import surface
 
         return surface()
@@ -81,13 +84,6 @@ def _surface() -> "Surface":
     from autogen_nb.views.plain_view import PlainView
 
     return Surface(PlainView, TerminalHuman)
-
-
-def _in_a_kernel() -> bool:
-    # Does not import IPython, because the import is slow.
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
-    return getattr(shell, "kernel", None) is not None
 
 
 if "autogen_nb.run" in sys.modules:

@@ -38,8 +38,6 @@ UNATTENDED_TIMEOUT = 300.0
 """The default time limit for a block in an unattended run, in seconds."""
 
 _MODES: Mapping[str, Mode] = {"always": "ALWAYS", "terminate": "TERMINATE", "never": "NEVER"}
-_SHARES: tuple[Share, ...] = get_args(Share)
-_SHOWS: tuple[Show, ...] = get_args(Show)
 
 
 def _not_empty(what: str) -> Callable[[str, str], str]:
@@ -192,12 +190,12 @@ class Settings(Configurable):
         "the values before the block [keep]",
     ).tag(config=True, flags=("--on-error",))
     share = Enum(
-        _SHARES,
+        get_args(Share),
         "schema",
         help="the description of variables for the model: their schema, or also their first rows [schema]",
     ).tag(config=True, flags=("--share",))
     show = Enum(
-        _SHOWS,
+        get_args(Show),
         "results",
         help="what the cell shows: only the answer, also results, also code, or also long text in full [results]",
     ).tag(config=True, flags=("--show",), team=True)

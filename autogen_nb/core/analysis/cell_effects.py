@@ -10,7 +10,7 @@ import re
 import textwrap
 
 from autogen_nb.core.analysis.effect_collector import EffectCollector, kinds, one_line
-from autogen_nb.core.analysis.python_effects import read_python
+from autogen_nb.core.analysis.python_effects import PythonReader
 from autogen_nb.core.analysis.shell_effects import read_shell
 from autogen_nb.core.analysis.sql_effects import read_statement
 from autogen_nb.core.text.code_blocks import parse_python
@@ -39,7 +39,7 @@ def read_cell(code: str, effects: EffectCollector) -> None:
             head, _, body = stripped[2:].partition("\n")
             _read_cell_magic(head, body, effects)
         elif (tree := parse_python(each) or parse_python(_without_commands(each, effects))) is not None:
-            read_python(tree, effects)
+            PythonReader(tree, effects).read()
         else:
             effects.add("unknown", words="cannot be read as Python")
         queue += [(inner, nested + 1) for inner in effects.inner]

@@ -224,11 +224,7 @@ def _path(parts: list[str]) -> str:
     return posixpath.join(*parts) if parts else "."
 
 
-def read_python(tree: ast.AST, effects: EffectCollector) -> None:
-    _PythonReader(tree, effects).read()
-
-
-class _PythonReader:
+class PythonReader:
     def __init__(self, tree: ast.AST, effects: EffectCollector) -> None:
         self._effects = effects
         self._nodes = list(ast.walk(tree))

@@ -3,9 +3,7 @@
 import posixpath
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
-
-Whose: TypeAlias = Literal["own", "below", "private", "elsewhere"]
+from typing import Literal
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _ROOT = re.compile("^/+")
@@ -27,7 +25,7 @@ class PathScope:
     home: str = ""
     private_temporary: bool = False
 
-    def where(self, path: str) -> Whose:
+    def where(self, path: str) -> Literal["own", "below", "private", "elsewhere"]:
         """The class of a path; below the notebook's `folder`, a hidden or secret-looking name makes it "private"."""
         full = self.full(path)
         if full is None:

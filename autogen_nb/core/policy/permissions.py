@@ -15,15 +15,12 @@ from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.effects import Effect, EffectJudged, Permissions
-
-KindAndTarget: TypeAlias = tuple[str, str]  # of an effect
+from autogen_nb.effects import HARMLESS, Effect, EffectJudged, Permissions
 
 Judge: TypeAlias = Callable[[Effect], Awaitable[EffectJudged]]
 
 _PATHS = frozenset({"read_private", "write", "delete"})
 _PACKAGE = re.compile(r"[\w.-]+(?=$|[\[=<>!~;])").match
-_HARMLESS = frozenset({"compute", "read", "write_own"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +35,13 @@ BlockPermissions: TypeAlias = Guarded | Literal["ours"] | None
 
 
 def allows(
-    permitted: Iterable[KindAndTarget], kind: str, target: str, scope: PathScope, *, above: bool = False
+    permitted: Iterable[tuple[str, str]], kind: str, target: str, scope: PathScope, *, above: bool = False
 ) -> bool:
-    """True if an effect is permitted; `above` means that it makes a folder, which may be one above a permitted path."""
-    if kind in _HARMLESS:
+    """True if one of `permitted`, kinds with targets, covers an effect.
+
+    `above` means that the effect makes a folder, which may be one above a permitted path.
+    """
+    if kind in HARMLESS:
         return True
     return any(
         allowed_kind == kind and (not allowed_target or _same(kind, allowed_target, target, scope, above=above))

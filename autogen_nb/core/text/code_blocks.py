@@ -120,8 +120,6 @@ def defined_names(code: str) -> set[str]:
                 names.add(name)
             case ast.alias(name=name, asname=alias):
                 names.add(alias or name.partition(".")[0])
-            case _:
-                pass
     return names
 
 

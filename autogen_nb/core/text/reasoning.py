@@ -33,7 +33,8 @@ class ReasoningSplitter:
             if self._thinking:
                 before, closed, after = self._pending.partition(CLOSE)
                 if not closed:
-                    cut = len(before) - _beginning_of(CLOSE, before)
+                    # The text may end with the beginning of the tag.
+                    cut = len(before) - max(size for size in range(len(CLOSE)) if before.endswith(CLOSE[:size]))
                     self._pending = before[cut:]
                     return "".join([*thought, before[:cut]]), ""
                 thought.append(before)
@@ -86,7 +87,3 @@ def _unquoted_tags(text: str) -> Iterator[re.Match[str]]:
         read = tag.end()
         if not (line != tag[0] if fenced else in_code):
             yield tag
-
-
-def _beginning_of(tag: str, text: str) -> int:
-    return next(size for size in range(min(len(tag) - 1, len(text)), -1, -1) if text.endswith(tag[:size]))

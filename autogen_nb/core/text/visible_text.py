@@ -93,7 +93,10 @@ class TerminalText:
         return not self._plain and not self._cells
 
     def feed(self, text: str) -> None:
-        text, self._pending = _split_unfinished_escape(self._pending + text)
+        text = self._pending + text
+        unfinished = _UNFINISHED.search(text, max(0, len(text) - _LONGEST_ESCAPE))
+        cut = unfinished.start() if unfinished else len(text)
+        text, self._pending = text[:cut], text[cut:]
         if self._cells is None and not self._before and not _CONTROL.search(text):
             # Without control characters, text needs no cells, and a million lines are fast.
             complete, newline, rest = text.rpartition("\n")
@@ -151,12 +154,6 @@ class TerminalText:
             del cells[self._column :]
         elif escape == "\x1b[2K":
             cells[:] = [("", " ")] * min(self._column, len(cells))
-
-
-def _split_unfinished_escape(text: str) -> tuple[str, str]:
-    unfinished = _UNFINISHED.search(text, max(0, len(text) - _LONGEST_ESCAPE))
-    cut = unfinished.start() if unfinished else len(text)
-    return text[:cut], text[cut:]
 
 
 def _joined(cells: list[tuple[str, str]], before: str, after: str) -> str:
