@@ -48,13 +48,9 @@ def chat_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[str,
     messages = [_with_reasoning(_with_objects(message), has_tools) for message in request.messages]
     body = {**parameters, "messages": messages}
     body["stream_options"] = {"include_usage": True, **(body.get("stream_options") or {})}
-    if request.tools:
-        body["tools"] = list(request.tools)
-    if request.functions:
-        body["functions"] = list(request.functions)
-    if not request.may_call:
-        body |= {"tool_choice": "none"} if request.tools else {}
-        body |= {"function_call": "none"} if request.functions else {}
+    for name, choice in (("tools", "tool_choice"), ("functions", "function_call")):
+        if definitions := getattr(request, name):
+            body |= {name: list(definitions), **({} if request.may_call else {choice: "none"})}
     return body
 
 

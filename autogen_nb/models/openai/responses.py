@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.messages import Message, Reasoning
@@ -137,9 +137,10 @@ class ResponseAccumulator(ReplyAccumulator):
         key = event.get("item_id") or event.get("output_index", self._current)
         match event.get("type"):
             case "response.output_text.delta" | "response.refusal.delta":
-                return self._text(key, event.get("content_index"), event.get("delta"))
+                return self._add_piece("text", key, event.get("content_index"), event.get("delta"))
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                return self._thought(key, event.get("summary_index", event.get("content_index")), event.get("delta"))
+                part = event.get("summary_index", event.get("content_index"))
+                return self._add_piece("thought", key, part, event.get("delta"))
             case "response.function_call_arguments.delta":
                 self.progress += 1
                 self._arguments[key] = self._arguments.get(key, "") + (event.get("delta") or "")
@@ -167,23 +168,21 @@ class ResponseAccumulator(ReplyAccumulator):
             self.texts.clear()
         self._phase = item.get("phase") or self._phase
 
-    def _text(self, key: Any, part: Any, piece: str | None) -> list[Reasoning | str]:
-        self.end_thinking()
-        return [*self._piece(("text", key, part), piece, self.texts)]
-
-    def _thought(self, key: Any, part: Any, piece: str | None) -> list[Reasoning | str]:
-        return [Reasoning(each) for each in self._piece(("thought", key, part), piece, self.thoughts)]
-
-    def _piece(self, part: tuple[str, Any, Any], piece: str | None, into: list[str]) -> list[str]:
+    def _add_piece(
+        self, kind: Literal["text", "thought"], key: Any, part: Any, piece: str | None
+    ) -> list[Reasoning | str]:
+        is_text = kind == "text"
+        if is_text:
+            self.end_thinking()
         if not piece:
             return []
         self.progress += 1
+        into, before = self.texts if is_text else self.thoughts, self._part
+        self._part = kind, key, part
         # Each message, and each part of a summary, is a paragraph of its own.
-        text = valid(piece if part == self._part or not into else f"\n\n{piece}")
-        self._part = part
-        self._streamed.add(part[1])
-        into.append(text)
-        return [text]
+        into.append(valid(piece if self._part == before or not into else f"\n\n{piece}"))
+        self._streamed.add(key)
+        return [into[-1] if is_text else Reasoning(into[-1])]
 
     def _end_item(self, index: int | None, item: Mapping[str, Any]) -> list[Reasoning | str]:
         """Adds a whole item; returns its text or reasoning if nothing of it has been streamed."""
@@ -206,12 +205,13 @@ class ResponseAccumulator(ReplyAccumulator):
         if keys & self._streamed:
             return []
         parts = (kind == "reasoning" and item.get("summary")) or item.get("content") or ()
-        add, key = (self._thought if kind == "reasoning" else self._text), next(iter(keys))
+        key = next(iter(keys))
         texts = [part.get("text") or part.get("refusal") or "" for part in parts]
         # Some gateways stream a text under another index than that of its item.
         if "".join(texts) in "".join(self.thoughts if kind == "reasoning" else self.texts):
             return []
-        return [piece for number, text in enumerate(texts) for piece in add(key, number, text)]
+        added: Literal["text", "thought"] = "thought" if kind == "reasoning" else "text"
+        return [piece for number, text in enumerate(texts) for piece in self._add_piece(added, key, number, text)]
 
     def _end_response(self, response: Mapping[str, Any]) -> list[Reasoning | str]:
         self.model = response.get("model") or self.model
