@@ -201,15 +201,10 @@ Price: TypeAlias = tuple[float, float]
 """US dollars per 1,000 prompt tokens and per 1,000 completion tokens."""
 
 
-def _price_list(url: str | None) -> str:
-    """The list's name for the provider at an address; "" if there is none."""
+def price_list_at(url: str | None) -> str:
+    """The list's name for the provider at an address; "" if the list cannot have the prices of the server."""
     provider = OPENAI if is_openai(url) else provider_at(url)
     return (provider.price_list or provider.name) if provider else ""
-
-
-def is_listed_at(url: str | None) -> bool:
-    """True if the list may have the prices of the server."""
-    return bool(_price_list(url))
 
 
 def price_at(model: str, url: str | None = None) -> Price | None:
@@ -246,7 +241,7 @@ def _listed(model: str, usage: Usage, url: str | None) -> tuple[float, float] | 
 
 
 def _calculated(model: str, usage: Usage, url: str | None) -> "PriceCalculation | None":
-    if not is_listed_at(url):
+    if not price_list_at(url):
         return None
     import genai_prices
 
@@ -257,6 +252,6 @@ def _calculated(model: str, usage: Usage, url: str | None) -> "PriceCalculation 
         **{name: count for name, count in caches.items() if count},
     )
     try:
-        return genai_prices.calc_price(tokens, model.strip(), provider_id=_price_list(url))
+        return genai_prices.calc_price(tokens, model.strip(), provider_id=price_list_at(url))
     except (LookupError, ValueError):
         return None

@@ -11,7 +11,7 @@ from autogen_nb.core.ports import ModelRequest, Reading
 from autogen_nb.errors import ContentFiltered, ModelRefused, ModelUnavailable
 from autogen_nb.messages import Usage
 from autogen_nb.models.openai.openai_model import OpenAIModel
-from autogen_nb.models.remote.remote_model import Prompt
+from autogen_nb.models.remote.remote_model import note_on, prompt_texts
 from autogen_nb.models.remote.server_errors import Server
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.models.asking import ask, error_of
@@ -355,9 +355,8 @@ def test_prompt_that_may_be_whole_is_not_noted(text: str, tokens: int) -> None:
 
 
 def test_setting_is_that_of_the_server_at_the_port() -> None:
-    prompt = Prompt.of(request(TABLE), Server("m", "http://127.0.0.1:1234/v1"))
+    note = note_on((TABLE,), Usage(4_096), Server("m", "http://127.0.0.1:1234/v1"))
 
-    note = prompt.note_on(Usage(4_096))
     assert "LM Studio" in note
     assert "OLLAMA" not in note
 
@@ -372,4 +371,4 @@ def test_server_of_ones_own_is_said_to_read_a_long_prompt(text: str, tokens: lis
 
 
 def test_provider_is_not_said_to_read() -> None:
-    assert not Prompt.of(request(TABLE), Server("m", "https://api.openai.com/v1")).characters
+    assert prompt_texts(request(TABLE), Server("m", "https://api.openai.com/v1")) == ()

@@ -37,7 +37,7 @@ from autogen_nb.models.config.providers import (
     without_secrets,
 )
 from autogen_nb.models.remote.server_errors import Server
-from autogen_nb.models.requests import is_listed_at, price_at
+from autogen_nb.models.requests import price_at, price_list_at
 from autogen_nb.trusted import known_secrets
 
 PLACEHOLDER = "no-key"
@@ -285,7 +285,7 @@ class Clients:
         url, login = without_login(account.url or ""), login_of(account.url or "")
         headers = {**({"Authorization": basic_auth(login)} if login else {}), **self._headers}
         http_client = self._http_client or self._new_http_client(url)
-        if is_listed_at(url):
+        if price_list_at(url):
             # Loads the price list here, in the thread, because this takes time.
             price_at("")
         return self._create(replace(account, url=url), http_client=http_client, default_headers=headers)

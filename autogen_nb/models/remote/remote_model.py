@@ -5,7 +5,7 @@
 3. A reply without a finish reason is incomplete, which is an error.
 4. Reasoning goes back only to the host that sent it, because only that host can read or verify it.
 5. Errors are raised outside the ``except`` block of their cause, because the cause may contain the key.
-6. A server of one's own may take long to read a prompt, and may cut it without an error, so `Prompt` has notes.
+6. A server of one's own may take long to read a prompt, and may cut it without an error, so `note_on` tells the person.
 7. The content, not the content type, tells whether the body of a response is a stream, a whole reply, or a web page:
    lines with a field of server-sent events are events, and the other lines together are one JSON value.
 
@@ -19,7 +19,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from importlib import import_module
@@ -43,7 +43,7 @@ from autogen_nb.models.remote.server_errors import (
     is_failure,
     wait_before_retry,
 )
-from autogen_nb.models.requests import Price, cost_of, fit_images, is_listed_at, price_at, texts_of, window_of
+from autogen_nb.models.requests import Price, cost_of, fit_images, price_at, price_list_at, texts_of, window_of
 from autogen_nb.trusted import policy_file
 
 _PER_TOKEN = 4
@@ -70,35 +70,26 @@ _CONTEXTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """The texts of a request, and the number of their characters."""
+def prompt_texts(request: ModelRequest, server: Server) -> tuple[str, ...]:
+    """The texts of a request; () for the server of a provider, which would refuse a prompt that is too long."""
+    return () if price_list_at(server.url) else tuple(texts_of(request))
 
-    server: Server
-    texts: tuple[str, ...]
-    characters: int
 
-    @classmethod
-    def of(cls, request: ModelRequest, server: Server) -> "Prompt":
-        """The prompt of a request; without texts for the server of a provider, which would refuse one too long."""
-        texts = () if is_listed_at(server.url) else tuple(texts_of(request))
-        return cls(server, texts, sum(map(len, texts)))
-
-    def note_on(self, usage: Usage | None) -> str:
-        """A note for the person if the server has read much less than it got; else ""."""
-        read = usage.prompt_tokens if usage else 0
-        if read < _LEAST or self.characters / read < _MOST_PER_TOKEN:
-            return ""
-        characters = sum(len(_REPEATED.sub(r"\1", text)) for text in self.texts)
-        if characters / read < _MOST_PER_TOKEN:
-            return ""
-        port = urlsplit(self.server.url).port
-        kinds = [kind for kind in _CONTEXTS if USUAL[kind] == port] or list(_CONTEXTS)
-        ways = ", or ".join(_CONTEXTS[kind] for kind in kinds)
-        return (
-            f"{self.server.host} read only {read:,} of about {_tokens(characters):,} tokens, so the model did not see "
-            f"all of the prompt. Set a larger context: {ways}."
-        )
+def note_on(texts: tuple[str, ...], usage: Usage | None, server: Server) -> str:
+    """A note for the person if the server has read much less than it got; else ""."""
+    read = usage.prompt_tokens if usage else 0
+    if read < _LEAST or sum(map(len, texts)) / read < _MOST_PER_TOKEN:
+        return ""
+    characters = sum(len(_REPEATED.sub(r"\1", text)) for text in texts)
+    if characters / read < _MOST_PER_TOKEN:
+        return ""
+    port = urlsplit(server.url).port
+    kinds = [kind for kind in _CONTEXTS if USUAL[kind] == port] or list(_CONTEXTS)
+    ways = ", or ".join(_CONTEXTS[kind] for kind in kinds)
+    return (
+        f"{server.host} read only {read:,} of about {_tokens(characters):,} tokens, so the model did not see "
+        f"all of the prompt. Set a larger context: {ways}."
+    )
 
 
 def _tokens(characters: int) -> int:
@@ -203,8 +194,8 @@ class RemoteModel(ABC):
         request = replace(request, messages=tuple(_own_reasoning(message, server) for message in messages))
         client = await self._clients.client(account)
         adjustments = Adjustments(self.name, server.host)
-        prompt = Prompt.of(request, server)
-        if (tokens := _tokens(prompt.characters)) >= _LONG:
+        texts = prompt_texts(request, server)
+        if (tokens := _tokens(sum(map(len, texts)))) >= _LONG:
             yield Reading(server.host, tokens)
         retries, spent = 0, None
         while True:
@@ -229,7 +220,9 @@ class RemoteModel(ABC):
             cost = None if usage is None else cost_of(reply.model or self.name, usage, self._price, url=account.url)
             if error is None:
                 window = window_of(reply.model or self.name, account.url)
-                yield replace(completion, usage=usage, cost=cost, window=window).with_note(prompt.note_on(reply.usage))
+                yield replace(completion, usage=usage, cost=cost, window=window).with_note(
+                    note_on(texts, reply.usage, server)
+                )
                 return
             if isinstance(error, ModelRefused) and not reply.progress and adjustments.learn(error, body, api.path):
                 continue
