@@ -5,7 +5,8 @@ The module also exports AgentChat's messages, which `autogen_nb.agents.teams.tea
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
+from operator import add
 from typing import Any, TypeAlias
 
 from autogen_nb.lazy_export import lazy_export
@@ -150,12 +151,7 @@ class Usage:
     cache_write_tokens: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.cache_write_tokens + other.cache_write_tokens,
-        )
+        return Usage(*map(add, astuple(self), astuple(other)))
 
     @property
     def total_tokens(self) -> int:

@@ -120,9 +120,6 @@ class MemoryContent(BaseModel):
     metadata: dict[str, Any] | None = None
 
 
-Parts: TypeAlias = str | Sequence[str | Image]
-
-
 class SystemMessage(BaseModel):
     """Instructions to the model."""
 
@@ -263,7 +260,7 @@ def from_the_wire(messages: Iterable[Mapping[str, Any]], agent: str) -> list[LLM
     return converted
 
 
-def parts_of(content: Parts) -> str | list[dict[str, Any]]:
+def parts_of(content: str | Sequence[str | Image]) -> str | list[dict[str, Any]]:
     """Converts text and images to the parts of a message; returns a single text unchanged."""
     if isinstance(content, str):
         return content

@@ -142,11 +142,10 @@ def log_new_client(client: Any, wrapper: Any, init_args: Mapping[str, Any]) -> R
 
 def log_completion(agent: Any, model: Model, request: ModelRequest, completion: Completion, seconds: float) -> None:
     """Logs a reply that came `seconds` after its request."""
-    start_time = _text_of_time(datetime.now(UTC) - timedelta(seconds=seconds))
     lists = {"messages": request.messages, "tools": request.tools, "functions": request.functions}
     sent = {**{name: items for name, items in lists.items() if items}, "model": completion.model}
     source, more = (uuid.uuid4(), id(model), id(model), agent), (int(completion.cached), completion.cost or 0.0)
-    log_chat_completion(*source, sent, openai_form(completion), *more, start_time)
+    log_chat_completion(*source, sent, openai_form(completion), *more, now(-seconds))
 
 
 def openai_form(completion: Completion) -> dict[str, Any]:
@@ -163,12 +162,9 @@ def openai_form(completion: Completion) -> dict[str, Any]:
     }
 
 
-def now() -> str:
-    return _text_of_time(datetime.now(UTC))
-
-
-def _text_of_time(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%d %H:%M:%S.%f")
+def now(later: float = 0.0) -> str:
+    """The time in `later` seconds, in UTC."""
+    return f"{datetime.now(UTC) + timedelta(seconds=later):%Y-%m-%d %H:%M:%S.%f}"
 
 
 def _write(table: str, *values: Any) -> None:

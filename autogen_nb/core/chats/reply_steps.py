@@ -191,9 +191,7 @@ def run_reply_steps(state: ConversationState, spec: AgentSpec, peer: str) -> Ask
         outcome = yield from step(state, spec, peer)
         if outcome is not None:
             return outcome
-    if spec.default_reply is None:
-        return Stop("answered")
-    return Reply(spec.default_reply)
+    return Stop("answered") if spec.default_reply is None else Reply(spec.default_reply)
 
 
 def check_termination_and_human_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:

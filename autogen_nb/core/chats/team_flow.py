@@ -205,9 +205,7 @@ def _ask_model(state: TeamState, name: str, calls: Literal["some", "none"]) -> A
 
 
 def _text_only(message: Message) -> Message:
-    if message.content is not None and not message.carries_calls:
-        return message
-    return Message(message.text)
+    return Message(message.text) if message.content is None or message.carries_calls else message
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,9 +41,8 @@ _ESCAPE = (
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _TOKEN = re.compile(rf"(?P<escape>{_ESCAPE})|(?P<move>[\r\b])|(?P<dropped>{_CONTROL.pattern})|(?P<char>.)", re.DOTALL)
 _UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)?\Z")
-_SGR = re.compile(r"\x1b\[[0-9;:]*m\Z")
-_COLOURS = re.compile(_SGR.pattern.removesuffix(r"\Z"))
-_RESET = re.compile(r"\x1b\[[0;]*m\Z")
+_SGR = re.compile(r"\x1b\[[0-9;:]*m")
+_RESET = re.compile(r"\x1b\[[0;]*m")
 _LONGEST_ESCAPE = 4096
 _LONGEST_STYLE = 128
 
@@ -57,7 +56,7 @@ def only_colours(text: str) -> str:
 
 def without_colours(text: str) -> str:
     """Removes the colours from the result of `only_colours`."""
-    return _COLOURS.sub("", text)
+    return _SGR.sub("", text)
 
 
 def without_controls(text: str) -> str:
@@ -66,7 +65,7 @@ def without_controls(text: str) -> str:
 
 def _colour_or_char(match: re.Match[str]) -> str:
     if match["escape"]:
-        return match["escape"] if _SGR.match(match["escape"]) else ""
+        return match["escape"] if _SGR.fullmatch(match["escape"]) else ""
     return match["char"] or ""
 
 
@@ -145,9 +144,9 @@ class TerminalText:
             self._obey(match["escape"], cells)
 
     def _obey(self, escape: str, cells: list[tuple[str, str]]) -> None:
-        if _RESET.match(escape):
+        if _RESET.fullmatch(escape):
             self._style = ""
-        elif _SGR.match(escape):
+        elif _SGR.fullmatch(escape):
             styles = (self._style + escape, escape, "")
             self._style = next(style for style in styles if len(style) <= _LONGEST_STYLE)
         elif escape in {"\x1b[K", "\x1b[0K"}:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from autogen_nb.core.ports import Model, ModelRequest, Part
@@ -280,9 +280,6 @@ def _name(client: Any) -> str:
     return client if isinstance(client, str) else type(client).__name__
 
 
-Spec: TypeAlias = str | Mapping[str, Any]
-"""A name ("gpt-6-luna", "offline", "replay:talk.jsonl") or an `llm_config`."""
-
 _ABOUT_THE_LIST = ("config_list", "record")
 _REPLAY = "replay:"
 
@@ -305,9 +302,12 @@ _RETRIES_BEFORE_FALLBACK = 2
 
 
 def model_for(
-    spec: Spec, *, record: str | Path | None = None, empty_reply: Literal["accept", "refuse"] = "accept"
+    spec: str | Mapping[str, Any],
+    *,
+    record: str | Path | None = None,
+    empty_reply: Literal["accept", "refuse"] = "accept",
 ) -> Model:
-    """The model for a name or an `llm_config`; sends no request.
+    """The model for a name ("gpt-6-luna", "offline", "replay:talk.jsonl") or an `llm_config`; sends no request.
 
     With `empty_reply` "refuse", which cells use, a reply without text or calls is an error; AutoGen's agents accept it.
     """

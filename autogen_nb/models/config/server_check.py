@@ -32,12 +32,11 @@ class LocalServer:
 
 def local_servers(ports: Mapping[str, int] = USUAL, *, timeout: float = 1.0) -> tuple[LocalServer, ...]:
     with ThreadPoolExecutor(max(1, len(ports))) as pool:
-        servers = pool.map(partial(_look_up, timeout), ports.items())
+        servers = pool.map(partial(_look_up, timeout), ports, ports.values())
         return tuple(server for server in servers if server is not None)
 
 
-def _look_up(timeout: float, kind_and_port: tuple[str, int]) -> LocalServer | None:
-    kind, port = kind_and_port
+def _look_up(timeout: float, kind: str, port: int) -> LocalServer | None:
     # `http.client` uses no proxy, follows no redirect, and sends no key.
     connection = http.client.HTTPConnection(_HOST, port, timeout=timeout)
     try:

@@ -92,12 +92,11 @@ class Budget:
     def __repr__(self) -> str:
         return f"<Budget: {self.spent} spent>"
 
-    def __deepcopy__(self, _: dict[int, Any]) -> Self:
+    def __deepcopy__(self, *_: Any) -> Self:
         # AutoGen's users copy their configurations, and two copies would allow twice the amount.
         return self
 
-    def __copy__(self) -> Self:
-        return self
+    __copy__ = __deepcopy__
 
     @classmethod
     def parse(cls, value: "str | float | Budget") -> "Budget":
@@ -220,14 +219,10 @@ class Budgeted(ModelWrapper):
                         elif not isinstance(item, Notice):
                             written += len(item.text if isinstance(item, Reasoning) else item)
                         yield item
-            except (GeneratorExit, asyncio.CancelledError):
-                # The server charges for a reply although the reader closed it.
-                if written and not is_complete:
-                    self._spend(estimate.completed(written), None, logged=False)
-                raise
-            except ModelError as error:
-                if error.usage is not None:
+            except (GeneratorExit, asyncio.CancelledError, ModelError) as error:
+                if isinstance(error, ModelError) and error.usage is not None:
                     self._spend(error.usage, error.cost, logged=False)
+                # The server charges for a reply although it broke off, or the reader closed it.
                 elif written and not is_complete:
                     self._spend(estimate.completed(written), None, logged=False)
                 raise

@@ -84,13 +84,10 @@ class Fallback:
 
     def __init__(self, models: Sequence[Model]) -> None:
         self._models = tuple(models)
+        self.name = ", ".join(model.name for model in models)
 
     def __repr__(self) -> str:
         return f"Fallback({list(self._models)!r})"
-
-    @property
-    def name(self) -> str:
-        return ", ".join(model.name for model in self._models)
 
     @property
     def identity(self) -> Any:
