@@ -1,6 +1,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import Any, cast, get_args
 
@@ -20,8 +21,8 @@ from autogen_nb.core.chats.chat_flow import METHODS, Flow, Opening, RunGroup, Se
 from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import (
     AgentSpec,
-    AskFunction,
     Own,
+    ask_function,
     check_termination_and_human_reply,
     generate_function_call_reply,
     generate_oai_reply,
@@ -109,7 +110,7 @@ class Script:
         runs = RunCode(rng.choice(("auto", 0, 3)), rng.choice(CONFIRMS), together=rng.random() < 0.3)
         user = AgentSpec(
             "user",
-            (check_termination_and_human_reply, AskFunction(2, "f"), generate_function_call_reply, runs),
+            (check_termination_and_human_reply, partial(ask_function, 2, "f"), generate_function_call_reply, runs),
             human_input_mode=rng.choice(MODES),
             max_auto_replies=rng.choice((0, 1, 100, 100, 100)),
             default_reply=rng.choice((None, Message(""), Message("on"), Message("on"))),

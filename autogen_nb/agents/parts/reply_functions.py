@@ -9,12 +9,13 @@ empty, and the built-in step has the sync position.
 import copy
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from autogen_nb.agents.parts.agent import Agent, both_forms, call_user_code, naming_errors
 from autogen_nb.agents.parts.message_history import MessageHistory
-from autogen_nb.core.chats.reply_steps import AskFunction, Step
+from autogen_nb.core.chats.reply_steps import Step, ask_function
 from autogen_nb.core.chats.termination_checks import EXIT
 from autogen_nb.errors import CallbackError, ConfigError, SenderRequired
 from autogen_nb.events import Kept
@@ -166,7 +167,7 @@ class ReplyFunctions(MessageHistory):
         for number, entry in enumerate(self._entries):
             if isinstance(entry, Registered):
                 if entry.function not in exclude:
-                    yield AskFunction(number, entry.name)
+                    yield partial(ask_function, number, entry.name)
             elif entry is not None and entry not in excluded and (step := builtin(entry)) is not None:
                 yield step
 

@@ -232,20 +232,16 @@ def generate_oai_reply(state: ConversationState, spec: AgentSpec, peer: str) -> 
     return Reply(replied.completion.message)
 
 
-@dataclass(frozen=True, slots=True)
-class AskFunction:
-    number: int
-    name: str
-
-    def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-        count = len(state.exchanged(spec.name, peer))
-        question = Called("reply function", spec.name, peer, count, number=self.number, name=self.name)
-        returned = yield from ask(question, Returned)
-        if not returned.replying:
-            state.silenced.add((spec.name, peer))
-        if not returned.decided:
-            return None
-        return Stop("answered") if returned.message is None else Reply(returned.message)
+def ask_function(number: int, name: str, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
+    """The answer of a reply function; `number` and `name` identify the function."""
+    count = len(state.exchanged(spec.name, peer))
+    question = Called("reply function", spec.name, peer, count, number=number, name=name)
+    returned = yield from ask(question, Returned)
+    if not returned.replying:
+        state.silenced.add((spec.name, peer))
+    if not returned.decided:
+        return None
+    return Stop("answered") if returned.message is None else Reply(returned.message)
 
 
 def check_termination(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[bool]:
