@@ -36,8 +36,8 @@ _GROUP_MODULES = (
     *("llm_condition", "on_condition", "on_context_condition", "reply_result", "targets", "targets.group_chat_target"),
     *("targets.group_manager_target", "targets.transition_target"),
 )
-_PATTERNS = ":AutoPattern,DefaultPattern,ManualPattern,RandomPattern,RoundRobinPattern,Pattern=DefaultPattern"
 _PATTERN_MODULES = ("", ".auto", ".manual", ".pattern", ".random", ".round_robin")
+_PATTERNS = ":AutoPattern,DefaultPattern,ManualPattern,RandomPattern,RoundRobinPattern,Pattern=DefaultPattern"
 
 _EXPORTS = {
     "agentchat": ":Agent,AssistantAgent,ChatResult,ConversableAgent,GroupChat,GroupChatManager,UserProxyAgent "
@@ -99,10 +99,8 @@ _EXPORTS = {
 """Maps each module to its names: "source:name,name=source_name", with spaces between sources; by default, the source is
 this package. A leading dot of a module stands for `_CONTRIB`."""
 
-_RETRIEVAL = "use register_function to give the agent a function tool that searches your documents"
-
 _MISSING = {
-    _RETRIEVAL: (
+    "use register_function to give the agent a function tool that searches your documents": (
         ".llamaindex_conversable_agent:LLamaIndexConversableAgent .retrieve_user_proxy_agent:RetrieveUserProxyAgent "
         ".qdrant_retrieve_user_proxy_agent:QdrantRetrieveUserProxyAgent,create_qdrant_from_dir,query_qdrant "
         ".vectordb.base:Document,VectorDB,VectorDBFactory .vectordb.chromadb:ChromaVectorDB "

@@ -14,8 +14,6 @@ from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, Permissions
 from autogen_nb.messages import CodeBlock
 
-_DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
-
 
 @lru_cache(maxsize=128)
 def effects(block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, ...]:
@@ -32,7 +30,7 @@ def permissions(block: CodeBlock, scope: PathScope | None = None, *, guarded: bo
     opened = (
         Effect("write", effect.target, f"opens {effect.target}")
         for effect in collected.effects
-        if effect.target.endswith(_DATABASES)
+        if effect.target.endswith((".db", ".db3", ".sqlite", ".sqlite3"))
     )
     permitted = dict.fromkeys((*collected.effects, *collected.started, *opened))
     has_guard = guarded and block.language == "python"

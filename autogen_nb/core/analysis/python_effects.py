@@ -45,9 +45,7 @@ _CALLS = word_lists("calls")
 _ARGUMENTS = word_lists("arguments")
 _PATHS = kinds("paths")
 _FILES = [(0, word_lists("files")), (1, word_lists("second_files"))]
-_READING = ("read_", "scan_")
 _WRITING = ("write_", "sink_", "save_", "export_", "dump_")
-_FETCHING = ("fetch_", "download_")
 _RETURNING = ("to_", "write_", "basicConfig")  # these write nothing when they get no file
 _NO_WRITING = re.compile(r"[rbtU]*")  # a mode of `open`
 _INTERNAL = re.compile(r"__(?!name|version|doc|file|init|len|main|post_init|class|module)\w+__|_(os|sys|io|socket)")
@@ -312,7 +310,7 @@ class PythonReader:
         elif uses := _uses(name or f".{last}"):
             for use, place in uses:
                 self._read_file(use, place, call, last)
-        elif library == "network" or last in _CALLS["network"] or last.startswith(_FETCHING):
+        elif library == "network" or last in _CALLS["network"] or last.startswith(("fetch_", "download_")):
             self._read_connection(call, name, last)
         elif library == "process" or (last in _CALLS["process"] and (library != "compute" or "()" in name)):
             self._read_program(call, name or last)
@@ -443,6 +441,6 @@ def _uses(name: str) -> list[tuple[FileUse, int]]:
     ]
     if listed or library_kind(name) == "unknown":
         return listed
-    if last.startswith(_READING):
+    if last.startswith(("read_", "scan_")):
         return [("read", 0)]
     return [("write", 0)] if last.startswith(_WRITING) else []

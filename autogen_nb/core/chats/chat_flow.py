@@ -47,10 +47,6 @@ Opening: TypeAlias = Message | Literal["ask", "person"]
 WantsReply: TypeAlias = bool | None
 """True if the recipient must reply, False if it must not; with None, the recipient decides."""
 
-_PLAN_QUESTION = "Carry out this plan?"
-_APPROVED = "I approve the plan. Carry it out."
-_EDITED = "I changed the plan. Carry out this one:\n\n{}"
-
 
 def two_agent_chat(
     initiator: AgentSpec,
@@ -152,12 +148,13 @@ def _exchange(
 
 def _review(initiator: AgentSpec, recipient: AgentSpec, plan: Message) -> Asking[Reply | Stop]:
     draft = without(END_WORD, plan.text)
-    question = HumanInputAsked(initiator.name, recipient.name, _PLAN_QUESTION, empty_means="send", draft=draft)
+    question = HumanInputAsked(initiator.name, recipient.name, "Carry out this plan?", empty_means="send", draft=draft)
     text = (yield from ask(question, HumanInputGiven)).text
     if text == EXIT:
         return Stop("exit")
-    is_approved = text.strip() in ("", draft)
-    return Reply(Message(_APPROVED if is_approved else _EDITED.format(text.strip()), role="user"))
+    if text.strip() in ("", draft):
+        return Reply(Message("I approve the plan. Carry it out.", role="user"))
+    return Reply(Message(f"I changed the plan. Carry out this one:\n\n{text.strip()}", role="user"))
 
 
 def _opening(opening: Opening, initiator: AgentSpec, recipient: AgentSpec) -> Asking[Message]:

@@ -280,7 +280,6 @@ def _name(client: Any) -> str:
     return client if isinstance(client, str) else type(client).__name__
 
 
-_ABOUT_THE_LIST = ("config_list", "record")
 _REPLAY = "replay:"
 
 _NOT_SENT = (
@@ -296,9 +295,6 @@ _SETTINGS = (
 )
 _OLD_NAMES = {"api_base": "base_url", "request_timeout": "timeout", "use_cache": "cache_seed"}
 """AutoGen 0.1's names of settings."""
-
-_SIMILARITY = 0.85
-_RETRIES_BEFORE_FALLBACK = 2
 
 
 def model_for(
@@ -317,7 +313,7 @@ def model_for(
         spec = {"model": spec.strip()}
     elif not isinstance(spec, Mapping):
         raise ConfigError(f"a model must be a name or an llm_config dict, not {type(spec).__name__}")
-    common = {key: value for key, value in spec.items() if key not in _ABOUT_THE_LIST}
+    common = {key: value for key, value in spec.items() if key not in ("config_list", "record")}
     common.setdefault("empty_reply", empty_reply)
     if common.get("budget") is not None:
         # All entries share one budget.
@@ -325,7 +321,7 @@ def model_for(
     entries = [{**common, **entry} for entry in _checked_entries(spec)]
     for entry in entries[:-1]:
         # With few retries, the next entry replies sooner.
-        entry.setdefault("max_retries", _RETRIES_BEFORE_FALLBACK)
+        entry.setdefault("max_retries", 2)
     models = [_with_budget(entry_model(entry), entry.get("budget")) for entry in entries]
     model = Fallback(models) if len(models) > 1 else models[0]
     if isinstance(model, Fallback | RemoteModel | Budgeted):
@@ -409,7 +405,7 @@ def _check_names(entry: Mapping[str, Any]) -> None:
         name = str(key).lower()
         if key in _SETTINGS or key in _NOT_SENT:
             continue
-        near = [_OLD_NAMES[name]] if name in _OLD_NAMES else difflib.get_close_matches(name, _SETTINGS, 1, _SIMILARITY)
+        near = [_OLD_NAMES[name]] if name in _OLD_NAMES else difflib.get_close_matches(name, _SETTINGS, 1, 0.85)
         if near:
             raise ConfigError(
                 f"llm_config has the key {key!r}; did you mean {near[0]!r}? "
@@ -426,11 +422,6 @@ def _price(price: Any) -> Price | None:
     raise ConfigError(f"price is {price!r}; give dollars per 1,000 tokens as [prompt, completion]")
 
 
-_UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
-_LONGEST_NAME = 64
-_UNSUPPORTED = ("allOf", "default", "discriminator", "oneOf")
-
-
 def on_the_wire(value: Any) -> Any:
     """The value for the request: for a pydantic class its strict JSON schema, otherwise the value itself."""
     if not isinstance(value, type):
@@ -445,8 +436,8 @@ def on_the_wire(value: Any) -> Any:
         raise ConfigError(f"response_format {value.__name__} has no JSON schema: {error}") from error
     if schema.get("type") != "object" and "$ref" not in schema:
         raise ConfigError(f"response_format {value.__name__} is no object: wrap it in a model with one field")
-    # The name of a generic class, such as Box[int], contains invalid characters.
-    name = _UNFIT.sub("_", value.__name__)[:_LONGEST_NAME]
+    # The name of a generic class, such as Box[int], contains invalid characters. The API accepts 64 characters.
+    name = re.sub(r"[^a-zA-Z0-9_-]", "_", value.__name__)[:64]
     strict = _strict(schema, schema.get("$defs", {}), value.__name__)
     return {"type": "json_schema", "json_schema": {"name": name, "schema": strict, "strict": True}}
 
@@ -458,7 +449,8 @@ def _strict(
     if len(schema.get("allOf", ())) == 1:
         # Older releases of pydantic wrap a reference with siblings in `allOf`.
         schema = {**schema, **schema["allOf"][0]}
-    whole = {key: value for key, value in schema.items() if key not in _UNSUPPORTED}
+    unsupported = ("allOf", "default", "discriminator", "oneOf")
+    whole = {key: value for key, value in schema.items() if key not in unsupported}
     if reference := whole.pop("$ref", None):
         name = reference.removeprefix("#/$defs/")
         # The definition replaces a `$ref` with siblings, unless the reference is recursive.

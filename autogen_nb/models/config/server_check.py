@@ -54,7 +54,6 @@ CHECK_SECONDS = 20.0
 _LIST_SECONDS = 8.0
 
 _ANY = "(any)"
-_MAX_SIMILAR = 3
 _UNKNOWN_MODEL_STATUSES = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
 _TEST_REQUEST = ModelRequest(({"role": "user", "content": "Say yes."},))
 
@@ -122,7 +121,7 @@ async def _check(model: RemoteModel, connection: ModelConnection) -> CheckedConn
             is_unknown = connection.model not in server_models and error.status in _UNKNOWN_MODEL_STATUSES
             if not server_models or not (is_unknown or error.status == HTTPStatus.NOT_FOUND):
                 raise
-            near = difflib.get_close_matches(connection.model, server_models, _MAX_SIMILAR)
+            near = difflib.get_close_matches(connection.model, server_models)
             models = tuple(dict.fromkeys((*near, *server_models)))
             return CheckedConnection(replace(connection, model=""), models, error)
     return CheckedConnection(connection, server_models)

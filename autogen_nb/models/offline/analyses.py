@@ -6,7 +6,6 @@ from textwrap import dedent
 
 from autogen_nb.models.offline.question import ENDINGS, FEW, TWO, Dataset, Question, Table, Topic
 
-MOST_COLUMNS = 30
 _WIDTH = 88
 
 _FIND = """
@@ -338,7 +337,7 @@ def look_code(dataset: Dataset) -> str:
     raw, clean = Source(dataset.raw), Source(dataset.clean)
     load = render(_LOADERS[dataset.kind], raw=raw, path=dataset.title, value=Source(dataset.title))
     load = Source(f"{load}\n" if load else "")
-    return render(_LOOK, load=load, raw=raw, clean=clean, most=MOST_COLUMNS, report=render(_FACTS, clean=clean))
+    return render(_LOOK, load=load, raw=raw, clean=clean, most=30, report=render(_FACTS, clean=clean))
 
 
 def types_code(dataset: Dataset) -> str:

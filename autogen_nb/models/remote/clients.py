@@ -323,12 +323,10 @@ def _close_soon(clients_by_loop: _ClientsByLoop) -> None:
                 loop.call_soon_threadsafe(loop.create_task, closer.aclose())
 
 
-_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
-
-
 def trusted_certificates(ca_bundle: str | PathLike[str] | None = None) -> ssl.SSLContext:
     """The TLS context with the certificates of `ca_bundle`, else of the environment, else of the system."""
-    sources = {"ca_bundle": ca_bundle, **{name: os.environ.get(name) for name in _VARIABLES}}
+    variables = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+    sources = {"ca_bundle": ca_bundle, **{name: os.environ.get(name) for name in variables}}
     name, location = next(((name, each) for name, each in sources.items() if each), ("", None))
     if location is None:
         import truststore

@@ -102,7 +102,6 @@ _SILENCE = 600.0
 """The default timeout in seconds for the next piece of a reply."""
 
 _REQUEST_OPTIONS = {"extra_headers": "headers", "extra_query": "params", "extra_body": "extra_json"}
-_NOT_IN_IDENTITY = ("extra_headers", "extra_query")
 
 
 class Api(NamedTuple):
@@ -157,7 +156,8 @@ class RemoteModel(ABC):
     @property
     def identity(self) -> Any:
         """The server, the model and the parameters, without credentials and connection settings."""
-        parameters = {name: value for name, value in self._parameters.items() if name not in _NOT_IN_IDENTITY}
+        connection = ("extra_headers", "extra_query")
+        parameters = {name: value for name, value in self._parameters.items() if name not in connection}
         vision = {} if self._vision is None else {"vision": self._vision}
         return {**self._account.identity, "model": self.name, **vision, **parameters}
 

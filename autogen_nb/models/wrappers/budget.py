@@ -24,7 +24,6 @@ from autogen_nb.models.wrappers.wrapper import ModelWrapper, around_each, open_r
 
 _RATIO = 4.0
 _FORM = re.compile(r"(\$?)\s*(\d[\d,_]*(?:\.\d*)?|\.\d+)\s*([km]?)\s*(dollars?|usd|\$|tokens?)?", re.IGNORECASE)
-_FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
 _WAYS = "'0.50' for dollars or '20000 tokens'"
 
 
@@ -110,7 +109,8 @@ class Budget:
         in_tokens = unit.lower().startswith("token")
         if not match or (in_tokens and sign) or (thousands and not in_tokens):
             raise ConfigError(f"the budget is {value!r}; give {_WAYS}")
-        amount = float(number.replace(",", "").replace("_", "")) * _FACTORS[thousands.lower()]
+        factor = {"": 1, "k": 1_000, "m": 1_000_000}[thousands.lower()]
+        amount = float(number.replace(",", "").replace("_", "")) * factor
         return cls(tokens=round(amount)) if in_tokens else cls(dollars=amount)
 
     @property
