@@ -9,7 +9,7 @@ from autogen_nb.agents.parts.agent import naming_errors
 from autogen_nb.agents.parts.agent_config import read_client, read_count
 from autogen_nb.agents.parts.handoffs import ContextVariables, Handoffs
 from autogen_nb.agents.parts.prompts import ASSISTANT, TEAM_ASSISTANT, fill_template
-from autogen_nb.agents.teams.function_tool import Handoff, read_handoffs, read_tools
+from autogen_nb.agents.teams.function_tool import Handoff, read_tools
 from autogen_nb.core.chats.team_flow import Respond, Think
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Kind
@@ -146,7 +146,8 @@ class AssistantAgent(ConversableAgent):
         self._think = Think(rounds, reflects, summary, self.handoff_targets, kind, bool(memory))
 
     def _add_tools(self, tools: Any, handoffs: "Sequence[Handoff | str] | None") -> None:
-        handovers = read_handoffs(handoffs)
+        named = [Handoff(each) if isinstance(each, str) else each for each in handoffs or ()]
+        handovers = [Handoff(**each) if isinstance(each, Mapping) else each for each in named]
         all_tools = read_tools([*read_tools(tools), *(handoff.tool for handoff in handovers)])
         if all_tools and self.model is None:
             raise ConfigError(f"{self.name} has tools and no model to call them; give it a model_client")

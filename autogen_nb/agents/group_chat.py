@@ -144,15 +144,10 @@ class GroupChat(Drawn):
 
     def selection_rules(self, manager: str, *, own: bool = False) -> Selection:
         """How the flow selects speakers; with `own`, a subclass's ``select_speaker`` selects the speaker."""
+        names, method = tuple(self.agent_names), "function" if own else self._selection_method()
         functions = {agent.name: frozenset(agent.function_map) for agent in self.agents}
-        return Selection(
-            manager,
-            tuple(self.agent_names),
-            "function" if own else self._selection_method(),
-            self._followers(),
-            functions if self.func_call_filter else None,
-            self.max_retries_for_selecting_speaker,
-        )
+        callers = functions if self.func_call_filter else None
+        return Selection(manager, names, method, self._followers(), callers, self.max_retries_for_selecting_speaker)
 
     @property
     def agent_names(self) -> list[str]:

@@ -90,12 +90,10 @@ class GroupChatManager(ConversableAgent):
         group = self.groupchat
         if self in group.nested_agents():
             raise ConfigError(f"{self.name} cannot be an agent of the group that it leads, or of a group nested in it")
-        return RunGroup(
-            tuple(agent.spec() for agent in group.agents),
-            group.selection_rules(self.name, own=group.overrides_selection),
-            group.max_round,
-            Message(group.introductions_msg()) if group.send_introductions else None,
-        )
+        specs = tuple(agent.spec() for agent in group.agents)
+        rules = group.selection_rules(self.name, own=group.overrides_selection)
+        introduction = Message(group.introductions_msg()) if group.send_introductions else None
+        return RunGroup(specs, rules, group.max_round, introduction)
 
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
         """Adds a message to the manager's history; a received message gets the name of its author."""

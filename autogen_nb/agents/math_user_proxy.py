@@ -39,7 +39,7 @@ def last_boxed_only_string(string: str) -> str | None:
 
 def remove_boxed(string: str | None) -> str | None:
     match = re.fullmatch(r"\\boxed\{(.*)\}", string or "", re.DOTALL)
-    return match[1] if match else None
+    return match and match[1]
 
 
 def get_answer(solution: str | None) -> str | None:

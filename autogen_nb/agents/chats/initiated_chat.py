@@ -226,10 +226,9 @@ class RunResponse:
     def last_speaker(self) -> str | None:
         return next((message.get("name") for message in self.result.chat_history[-1:]), None)
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("cost", "messages", "summary"):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return self.result.chat_history if name == "messages" else getattr(self.result, name)
+    cost = property(lambda self: self.result.cost)
+    messages = property(lambda self: self.result.chat_history)
+    summary = property(lambda self: self.result.summary)
 
 
 @dataclass

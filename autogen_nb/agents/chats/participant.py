@@ -92,18 +92,12 @@ class Participant(ReplyFunctions, MessageHooks, GroupMember, CodeRunner, UsageTr
 
     def spec(self, exclude: Collection[ReplyFunction] = ()) -> AgentSpec:
         """The agent's spec for the flow, without the excluded reply functions."""
-        condition = self.is_termination_msg
-        default = self.default_auto_reply
-        return AgentSpec(
-            self.name,
-            tuple(self.reply_steps(self.builtin_step, exclude)),
-            human_input_mode=self.human_input_mode,
-            max_auto_replies=self.max_consecutive_auto_reply(),
-            termination=cast("Condition", condition) if condition in (is_end_word, has_no_code) else "ask",
-            default_reply=None if default is None else Message.of(default),
-            own=frozenset(self.own_code()),
-            max_auto_replies_to={peer.name: limit for peer, limit in self._limits.items()},
-        )
+        condition, default = self.is_termination_msg, self.default_auto_reply
+        steps, own = tuple(self.reply_steps(self.builtin_step, exclude)), frozenset(self.own_code())
+        termination: Any = condition if condition in (is_end_word, has_no_code) else "ask"
+        default_reply = None if default is None else Message.of(default)
+        limit, limits = self.max_consecutive_auto_reply(), {peer.name: limit for peer, limit in self._limits.items()}
+        return AgentSpec(self.name, steps, self.human_input_mode, limit, termination, default_reply, own, limits)
 
     def builtin_step(self, step: BuiltinStep) -> Step | None:
         match step:

@@ -125,9 +125,7 @@ class QuestionHandler:
         stop_unreachable_kernels(config.executor)
         return OnEngine(partial(code_execution.run_blocks, config, question, self._human))
 
-    def _human_input(
-        self, question: events.HumanInputAsked
-    ) -> events.HumanInputGiven | Awaitable[events.HumanInputGiven]:
+    def _human_input(self, question: events.HumanInputAsked) -> events.Answer | Awaitable[events.Answer]:
         agent = self._agents[question.agent]
         if (own := agent.own_form("get_human_input", self._waits)) is not None:
             return then(

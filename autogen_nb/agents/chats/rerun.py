@@ -68,12 +68,11 @@ def _single_question(request: CodeAsked) -> Flow:
 class _EarlierAnswers:
     def __init__(self, human: Human, inner: Sequence[Recorded]) -> None:
         self._human = cast("CodeQuestionAnswerer", human)
-        self._typed = deque(
-            (question.prompt, answer)
-            for question, answer in pairwise(inner)
-            if isinstance(question, CodeInputAsked) and isinstance(answer, CodeInputGiven) and not question.password
-        )
         self.allow = self._human.allow
+        self._typed: deque[tuple[str, CodeInputGiven]] = deque()
+        for question, answer in pairwise(inner):
+            if isinstance(question, CodeInputAsked) and isinstance(answer, CodeInputGiven) and not question.password:
+                self._typed.append((question.prompt, answer))
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
         if self._typed and not question.password and self._typed[0][0] == question.prompt:

@@ -76,14 +76,11 @@ class CodeConfig:
     timeout: float | None = None
 
     @property
-    def guarded(self) -> bool:
-        """True if the executor's guard asks about effects of Python code when they happen."""
-        return getattr(self.executor, "why_no_guard", "none") == ""
-
-    @property
     def step(self) -> RunCode:
         """The reply step that runs code with these settings."""
-        return RunCode(self.reach, self.confirm, scope=self.scope, guarded=self.guarded)
+        # A guard asks about effects of Python code when they happen.
+        is_guarded = getattr(self.executor, "why_no_guard", "none") == ""
+        return RunCode(self.reach, self.confirm, scope=self.scope, guarded=is_guarded)
 
     @property
     def scope(self) -> PathScope:
@@ -148,14 +145,9 @@ def read_code_config(config: Any) -> CodeConfig | None:
         raise ConfigError(f"executor= cannot be combined with {', '.join(settings)}; configure the executor itself")
     options = {**dict.fromkeys(_CODE_KEYS), **_DEFAULTS, **options}
     executor = _create_executor(options, organisation) if creates else _usable(options["executor"], organisation)
-    return CodeConfig(
-        executor,
-        options["last_n_messages"],
-        organisation.stricter_confirm(options["confirm"]),
-        _stop_at_exit(executor) if creates else None,
-        None if options["output_dir"] is None else Path(options["output_dir"]),
-        options["pictures"],
-    )
+    confirm, release = organisation.stricter_confirm(options["confirm"]), _stop_at_exit(executor) if creates else None
+    output_dir = None if options["output_dir"] is None else Path(options["output_dir"])
+    return CodeConfig(executor, options["last_n_messages"], confirm, release, output_dir, options["pictures"])
 
 
 def _check(key: str, value: Any) -> None:

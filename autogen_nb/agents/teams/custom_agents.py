@@ -66,14 +66,8 @@ class BaseChatAgent(SoloAgent):
         usage = None if tokens is None else Usage(tokens.prompt_tokens, tokens.completion_tokens)
         target = message.target if isinstance(message, HandoffMessage) else ""
         inner = answer.inner_messages or () if isinstance(answer, Response) else ()
-        return Returned(
-            (flow_message(message),),
-            kind=message.kind,
-            target=target,
-            usage=usage,
-            names=(message.source,),
-            transcript=stored_messages([*inner, message]),
-        )
+        said, names, all_said = (flow_message(message),), (message.source,), stored_messages([*inner, message])
+        return Returned(said, kind=message.kind, target=target, usage=usage, names=names, transcript=all_said)
 
 
 class FunctionAgent(BaseChatAgent):

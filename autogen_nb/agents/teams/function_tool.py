@@ -104,10 +104,8 @@ class Handoff:
 
     @property
     def tool(self) -> FunctionTool:
-        message = self.message or f"I hand over to {self.target}."
-
         def hand_over() -> str:
-            return message
+            return self.message or f"I hand over to {self.target}."
 
         about = self.description or f"Hands the conversation over to {self.target}."
         return FunctionTool(hand_over, about, self.name or f"transfer_to_{self.target.lower()}")
@@ -130,8 +128,3 @@ def read_tools(setting: Any) -> list[BaseTool[Any, Any]]:
             f"two tools are called {duplicates[0]!r}; give one of them another name with FunctionTool(name=...)"
         )
     return tools
-
-
-def read_handoffs(setting: Sequence[Handoff | str | Mapping[str, str]] | None) -> list[Handoff]:
-    handoffs = [Handoff(each) if isinstance(each, str) else each for each in setting or ()]
-    return [Handoff(**each) if isinstance(each, Mapping) else each for each in handoffs]

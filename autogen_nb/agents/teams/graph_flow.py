@@ -104,8 +104,8 @@ class DiGraph(BaseModel):
                 )
         groups: dict[tuple[str, str], Activation] = {}
         for edge in (edge for node in self.nodes.values() for edge in node.edges):
-            key = edge.target, edge.activation_group
-            if groups.setdefault(key, edge.activation_condition) != edge.activation_condition:
+            needed = groups.setdefault((edge.target, edge.activation_group), edge.activation_condition)
+            if needed != edge.activation_condition:
                 raise ConfigError(
                     f"the edges to {edge.target!r} in the group {edge.activation_group!r} differ in their "
                     "activation_condition; give all of them 'all' or 'any', or another activation_group"
@@ -204,19 +204,14 @@ class GraphFlow(BaseGroupChat):
         if graph.get_has_cycles() and ends == [None, None]:
             raise ConfigError("a graph with a cycle needs an end; give the team a termination_condition or max_turns")
         self.graph = graph
-        edges = [(node.name, edge) for node in graph.nodes.values() for edge in node.edges]
-        self._functions = [edge.condition_function for _, edge in edges]
-        self._edges = [
-            Edge(
-                source,
-                edge.target,
-                edge.activation_group,
-                edge.activation_condition == "all",
-                edge.condition if isinstance(edge.condition, str) else None,
-                None if edge.condition_function is None else number,
-            )
-            for number, (source, edge) in enumerate(edges)
-        ]
+        self._edges: list[Edge] = []
+        self._functions: list[Condition | None] = []
+        for source, edge in ((node.name, edge) for node in graph.nodes.values() for edge in node.edges):
+            text = edge.condition if isinstance(edge.condition, str) else None
+            number = None if edge.condition_function is None else len(self._edges)
+            needs_all = edge.activation_condition == "all"
+            self._edges.append(Edge(source, edge.target, edge.activation_group, needs_all, text, number))
+            self._functions.append(edge.condition_function)
         super().__init__(participants, **settings)
 
     def _drawing(self) -> Drawing:

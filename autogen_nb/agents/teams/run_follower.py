@@ -75,24 +75,23 @@ class _Turn:
     generations: int = 0
 
 
+@dataclass(eq=False)
 class RunFollower:
-    def __init__(
-        self, members: Mapping[str, TeamMember], transcript: TeamTranscript, task: Sequence[BaseChatMessage]
-    ) -> None:
-        self.members = members
-        self.transcript = transcript
-        self._task = list(task)
-        self._task_ids = {id(message) for message in task}
-        self._turn = _Turn()
-        self._unchecked_start, self._is_checked = len(transcript.messages), False
-        self._new: list[BaseMessage] = []
-        self._answer: list[BaseMessage] = []
-        """The messages of a member's answer, in AgentChat's form, that the flow has yet to say."""
-        self.round: tuple[str, ...] = ()
-        """The members that have yet to speak in a round with several."""
-        self.stop_reason: str | None = None
+    members: Mapping[str, TeamMember]
+    transcript: TeamTranscript
+    task: Sequence[BaseChatMessage]
+    round: tuple[str, ...] = ()
+    """The members that have yet to speak in a round with several."""
+    stop_reason: str | None = None
+    _new: list[BaseMessage] = field(default_factory=list)
+    _answer: list[BaseMessage] = field(default_factory=list)
+    """The messages of a member's answer, in AgentChat's form, that the flow has yet to say."""
+
+    def __post_init__(self) -> None:
+        self._task_to_say, self._turn = list(self.task), _Turn()
+        self._unchecked_start, self._is_checked = len(self.transcript.messages), False
         # A run that was cancelled may have left answers that a member has yet to read.
-        for name in list(transcript.later):
+        for name in list(self.transcript.later):
             self._read_later(name)
 
     @property
@@ -101,7 +100,7 @@ class RunFollower:
         return self.transcript.messages[self._unchecked_start :]
 
     def is_task(self, message: BaseMessage) -> bool:
-        return id(message) in self._task_ids
+        return any(message is each for each in self.task)
 
     def model_context(self, name: str) -> list[Mapping[str, Any]]:
         """The conversation for a member's model, including the steps of the current turn."""
@@ -172,12 +171,11 @@ class RunFollower:
     def _result_events(self, returned: FunctionsReturned) -> Iterator[BaseMessage]:
         turn = self._turn
         yield from team_messages.restored_messages(returned.inner)
-        turn.results = [
-            FunctionExecutionResult(
-                content=content, name=call.name, call_id=call.id, is_error=returned.has_failed(index)
-            )
-            for index, (call, content) in enumerate(zip(turn.calls, returned.contents, strict=True))
-        ]
+        turn.results = []
+        for index, (call, content) in enumerate(zip(turn.calls, returned.contents, strict=True)):
+            failed = returned.has_failed(index)
+            result = FunctionExecutionResult(content=content, name=call.name, call_id=call.id, is_error=failed)
+            turn.results.append(result)
         answer = tool_result_message(turn.call_message, returned.contents)
         turn.draft += wire([answer.history_entry(turn.speaker, own=True)])
         yield team_messages.ToolCallExecutionEvent(source=turn.speaker, content=turn.results)
@@ -211,8 +209,8 @@ class RunFollower:
         yield from messages[:first]
 
     def _team_messages(self, statement: Said) -> Iterator[BaseMessage]:
-        if statement.kind == "task" and self._task:
-            message = self._task.pop(0)
+        if statement.kind == "task" and self._task_to_say:
+            message = self._task_to_say.pop(0)
         elif self._answer:
             while not isinstance(first := self._answer.pop(0), BaseChatMessage):
                 yield first
@@ -221,7 +219,7 @@ class RunFollower:
             message = self._message(statement)
         yield message
         self._deliver(statement, message)
-        if not (self._task or self._answer):
+        if not (self._task_to_say or self._answer):
             self._turn = _Turn()
 
     def _deliver(self, statement: Said, message: BaseChatMessage) -> None:

@@ -118,13 +118,9 @@ class BaseGroupChat(TeamMember, TaskRunner, Drawn):
         self._check_idle()
         messages = task_messages(task)
         conditions = None if self._condition is None else RunConditions(self._condition)
-        settings = TeamRun(
-            {name: member.respond() for name, member in self._members.items()},
-            self._order,
-            [_task(message, self.name) for message in messages],
-            conditions,
-            self._max_turns,
-        )
+        steps = {name: member.respond() for name, member in self._members.items()}
+        said = [_task(message, self.name) for message in messages]
+        settings = TeamRun(steps, self._order, said, conditions, self._max_turns)
         if not messages and not self._state.said:
             raise ConfigError(f"{self.name} has nothing to work on; give it a task")
         follower = RunFollower(self._members, self._transcript, messages)

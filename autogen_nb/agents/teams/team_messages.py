@@ -301,15 +301,12 @@ def flow_message(message: BaseChatMessage) -> Message:
 
 def stored_messages(messages: Sequence[BaseMessage]) -> tuple[Said, ...]:
     """The messages in AgentChat's form, as the `context` of each; events of agents have no content."""
-    return tuple(
-        Said(
-            message.source,
-            "",
-            Message(message.to_text() if isinstance(message, BaseChatMessage) else None, context=dict(message.dump())),
-            kind=message.kind if isinstance(message, BaseChatMessage) else "text",
-        )
-        for message in messages
-    )
+    stored: list[Said] = []
+    for message in messages:
+        text = message.to_text() if isinstance(message, BaseChatMessage) else None
+        kind: Kind = message.kind if isinstance(message, BaseChatMessage) else "text"
+        stored.append(Said(message.source, "", Message(text, context=dict(message.dump())), kind=kind))
+    return tuple(stored)
 
 
 def restored_messages(stored: Sequence[Said]) -> list[BaseMessage]:

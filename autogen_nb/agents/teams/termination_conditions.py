@@ -218,11 +218,8 @@ class TokenUsageTermination(_Pure):
         max_prompt_token: int | None = None,
         max_completion_token: int | None = None,
     ) -> None:
-        limits = {
-            "max_total_token": max_total_token,
-            "max_prompt_token": max_prompt_token,
-            "max_completion_token": max_completion_token,
-        }
+        limits = {"max_total_token": max_total_token, "max_prompt_token": max_prompt_token}
+        limits["max_completion_token"] = max_completion_token
         if all(value is None for value in limits.values()):
             raise ConfigError(f"TokenUsageTermination needs a limit; give one of {', '.join(limits)}")
         self._limits = [None if value is None else read_count(name, value) for name, value in limits.items()]
@@ -260,7 +257,7 @@ class HandoffTermination(_Pure):
         self._target = target
 
     def _reason(self, said: Said) -> str | None:
-        met = said.kind == "handoff" and said.target == self._target
+        met = (said.kind, said.target) == ("handoff", self._target)
         return f"{said.sender} handed over to {said.target}" if met else None
 
 
@@ -307,26 +304,20 @@ class ExternalTermination(TerminationCondition):
     """Ends the run after a call of `set`, once the current turn is over."""
 
     what = "outside"
-
-    def __init__(self) -> None:
-        self._set = False
-
-    @property
-    def terminated(self) -> bool:
-        """True after a call of `set`, until the run ends."""
-        return self._set
+    terminated = False
+    """True after a call of `set`, until the run ends."""
 
     def set(self) -> None:
         """Requests the end of the run."""
-        self._set = True
+        self.terminated = True
 
     async def reset(self) -> None:
         """Withdraws the request; the end of a run also withdraws it."""
-        self._set = False
+        self.terminated = False
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> Returned:
         del messages, seconds
-        met, self._set = self._set, False
+        met, self.terminated = self.terminated, False
         return Returned(decided=met, reason="a program requested the end" if met else "")
 
 
