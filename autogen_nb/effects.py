@@ -25,6 +25,8 @@ HARMLESS: frozenset[EffectKind] = frozenset({"compute", "read", "write_own"})
 """Kinds of effects that need no question if `confirm` is "risky"."""
 DANGEROUS: frozenset[EffectKind] = frozenset({"read_private", "delete", "network", "process", "install", "environment"})
 """Kinds of effects that are a warning in a question; its first button refuses them."""
+PATHS: frozenset[EffectKind] = frozenset({"read_private", "write", "delete"})
+"""Kinds of effects with a path as the target that may need a question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,10 @@ from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.effects import HARMLESS, Effect, EffectJudged, Permissions
+from autogen_nb.effects import HARMLESS, PATHS, Effect, EffectJudged, Permissions
 
 Judge: TypeAlias = Callable[[Effect], Awaitable[EffectJudged]]
 
-_PATHS = frozenset({"read_private", "write", "delete"})
 _PACKAGE = re.compile(r"[\w.-]+(?=$|[\[=<>!~;])").match
 
 
@@ -50,7 +49,7 @@ def allows(
 
 
 def _same(kind: str, permitted: str, target: str, scope: PathScope, *, above: bool) -> bool:
-    if kind in _PATHS:
+    if kind in PATHS:
         return _within(scope.full(permitted), scope.full(target), above=above)
     if kind == "network":
         return _host(permitted) == _host(target)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from posixpath import join, normpath
 
 from autogen_nb.core.text.visible_text import visible
-from autogen_nb.effects import HARMLESS, KINDS, Effect, EffectKind
+from autogen_nb.effects import HARMLESS, KINDS, PATHS, Effect, EffectKind
 from autogen_nb.errors import ConfigError
 
 _WEB = frozenset({"http", "https", "ws", "wss", "ftp"})
@@ -109,8 +109,6 @@ def _resolve_leading_dots(folder: str, path: str) -> str:
 
 
 RULE_KINDS: tuple[EffectKind, ...] = tuple(kind for kind in KINDS if kind not in HARMLESS)
-
-PATHS: frozenset[EffectKind] = frozenset({"read_private", "write", "delete"})
 
 _ALIASES: Mapping[EffectKind, str] = {
     "read_private": "read",
