@@ -86,14 +86,14 @@ _TOO_LARGE = {"type": "text", "text": "[a picture is left out here: it is too la
 def fit_images(messages: Iterable[Mapping[str, Any]], *, vision: bool | None) -> Iterator[Mapping[str, Any]]:
     """The messages with scaled images from code, or without any images if `vision` is False."""
     for message in messages:
-        content = message.get("content")
-        if isinstance(content, list) and vision is False:
-            yield {**message, "content": [dict(_NO_VISION) if _is_image(part) else part for part in content]}
-        # The caller's own images stay unscaled.
-        elif isinstance(content, list) and content and _is_report(content[0]):
-            yield {**message, "content": [fitted(part) if _is_image(part) else part for part in content]}
-        else:
-            yield message
+        match message.get("content"):
+            case [*parts] if vision is False:
+                yield {**message, "content": [dict(_NO_VISION) if _is_image(part) else part for part in parts]}
+            # The output of code; the caller's own images stay unscaled.
+            case [{"text": str(text)}, *_] as parts if text.startswith("exitcode: "):
+                yield {**message, "content": [fitted(part) if _is_image(part) else part for part in parts]}
+            case _:
+                yield message
 
 
 def fitted(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,10 +126,6 @@ def _scaled(url: str) -> str:
 
 def _is_image(part: Any) -> bool:
     return isinstance(part, Mapping) and part.get("type") == "image_url"
-
-
-def _is_report(part: Any) -> bool:
-    return isinstance(part, Mapping) and str(part.get("text", "")).startswith("exitcode: ")
 
 
 _PER_MESSAGE = 3  # tokens between two messages, and before the reply
