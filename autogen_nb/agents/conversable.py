@@ -148,8 +148,7 @@ class ConversableAgent(Participant, SoloAgent):
                 self.update_function_signature(function, is_remove=False)
         self._code_execution_config = code_execution_config
         self.code = agent_config.read_code_config(code_execution_config)
-        self.default_auto_reply = default_auto_reply
-        self.silent = silent
+        self.default_auto_reply, self.silent = default_auto_reply, silent
         self._chat_results: dict[int, ChatResult] = {}
         ReplyFunctions.__init__(self, runs_code=self.code is not None)
         if self.state_updates:

@@ -171,8 +171,7 @@ class CodeExecutorAgent(ConversableAgent):
             description=description,
         )
         self.streams = model_client_stream
-        self._approval = approval_func
-        self._retries = max_retries_on_error
+        self._approval, self._retries = approval_func, max_retries_on_error
         self._sources = None if sources is None else frozenset(sources)
         if approval_func is not None:
             self.judge = self._judge

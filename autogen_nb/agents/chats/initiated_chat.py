@@ -114,9 +114,7 @@ class TwoAgentChat(QuestionHandler):
         agents, silent = agents_by_name(initiator, recipient), options.silent or bool(initiator.silent)
         super().__init__(agents, human or call_context.current_human(), waits=waits, silent=silent)
         self._calls["generate_init_message"] = self._call_opening
-        self.initiator = initiator
-        self.recipient = recipient
-        self.options = options
+        self.initiator, self.recipient, self.options = initiator, recipient, options
         nested = call_context.CALL.get() is not None
         self.log: run.Log = log if log is not None else [] if nested else sessions.new_log(options.message)
         self._known = known

@@ -35,11 +35,9 @@ class QuestionHandler:
         offsets: Mapping[str, int] | None = None,
         silent: bool = False,
     ) -> None:
-        self._agents = agents
-        self._human = human
-        self._waits = waits
+        self._agents, self._human = agents, human
+        self._waits, self._silent = waits, silent
         self._offsets: Mapping[str, int] = offsets or {}
-        self._silent = silent
         states = (agent.group_state for agent in agents.values() if agent.group_state is not None)
         self.group_state = next(states, None)
         self._known_state = "" if self.group_state is None else self.group_state.to_json()

@@ -8,6 +8,7 @@ empty, and the built-in step has the sync position.
 
 import copy
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from inspect import iscoroutinefunction
@@ -199,21 +200,15 @@ def _read(what: str, result: Any) -> tuple[bool, Message | None]:
     match result:
         case (final, None):
             return bool(final), None
-        case (final, reply) if isinstance(reply, str | Mapping | Message) and _has_content(reply):
-            return bool(final), Message.of(reply)
-        case _:
-            raise CallbackError(
-                f"{what} returned {result!r}; it must return (final, reply), where reply is a str, a dict with content "
-                "or calls, or None"
-            )
-
-
-def _has_content(reply: str | Mapping[str, Any] | Message) -> bool:
-    try:
-        message = Message.of(reply)
-    except (TypeError, ValueError):
-        return False
-    return isinstance(message.content, str | list) or (message.content is None and message.carries_calls)
+        case (final, str() | Mapping() | Message() as reply):
+            with suppress(TypeError, ValueError):
+                message = Message.of(reply)
+                if isinstance(message.content, str | list) or (message.content is None and message.carries_calls):
+                    return bool(final), message
+    raise CallbackError(
+        f"{what} returned {result!r}; it must return (final, reply), where reply is a str, a dict with content "
+        "or calls, or None"
+    )
 
 
 def _check(trigger: Trigger) -> None:

@@ -177,10 +177,8 @@ class SocietyOfMindAgent(BaseChatAgent):
         response_prompt: str = DEFAULT_RESPONSE_PROMPT,
     ) -> None:
         super().__init__(name, description)
-        self._team = team
-        self._client = model_client
-        self._instruction = instruction
-        self._prompt = response_prompt
+        self._team, self._client = team, model_client
+        self._instruction, self._prompt = instruction, response_prompt
         self._earlier: list[BaseChatMessage] = []
 
     async def on_messages(

@@ -114,14 +114,9 @@ class Handoff:
 def read_tools(setting: Any) -> list[BaseTool[Any, Any]]:
     if setting is not None and (isinstance(setting, str) or not isinstance(setting, Sequence)):
         raise ConfigError(f"tools is {setting!r}; give a list of functions")
-    tools: list[BaseTool[Any, Any]] = []
-    for tool in setting or ():
-        if isinstance(tool, BaseTool):
-            tools.append(tool)
-        elif callable(tool):
-            tools.append(FunctionTool(tool))
-        else:
-            raise ConfigError(f"{tool!r} is no tool; give a function, or FunctionTool(function, description)")
+    if others := [tool for tool in setting or () if not (isinstance(tool, BaseTool) or callable(tool))]:
+        raise ConfigError(f"{others[0]!r} is no tool; give a function, or FunctionTool(function, description)")
+    tools = [tool if isinstance(tool, BaseTool) else FunctionTool(tool) for tool in setting or ()]
     names = [tool.name for tool in tools]
     if duplicates := [name for name in names if names.count(name) > 1]:
         raise ConfigError(

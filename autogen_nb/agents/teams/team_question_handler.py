@@ -49,8 +49,7 @@ class TeamQuestionHandler(QuestionHandler):
         self._members, self._transcript = follower.members, follower.transcript
         agents = {name: each for name, each in self._members.items() if isinstance(each, Participant)}
         super().__init__(agents, human, waits=waits)
-        self._follower = follower
-        self._select = select
+        self._follower, self._select = follower, select
         self.early = EarlyReplies()
         self._calls |= {"generate_reply": self._answer, "memory": self._remember}
         if conditions is not None:
