@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, assert_never, cast
+from typing import Any, Literal, assert_never, cast
 
 from autogen_nb import events
 from autogen_nb.agents.chats import call_context, participant
@@ -45,8 +45,8 @@ class QuestionHandler:
         self._calls: dict[events.Callback, Callable[[events.Called], events.Answer | Awaitable[events.Answer]]] = {
             "is_termination_msg": self._is_termination,
             "generate_reply": self._reply,
-            "send": self._send,
-            "receive": self._receive,
+            "send": self._pass_message,
+            "receive": self._pass_message,
             "reply function": self._reply_function,
             "message hooks": self._hook_messages,
         }
@@ -170,16 +170,13 @@ class QuestionHandler:
         work = partial(self._method(agent, "generate_reply"), messages=agent.chat_messages[peer], sender=peer)
         return self._call("generate_reply", agent, peer, work, read)
 
-    def _send(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
+    def _pass_message(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
+        """Calls an overridden ``send`` or ``receive``, with the arguments that AutoGen 0.2 gives it."""
+        name: Literal["send", "receive"] = "send" if question.function == "send" else "receive"
         agent, peer = self._pair(question.agent, question.peer)
-        send, message = self._method(agent, "send"), plain_message(question.message or Message(""))
-        return self._call("send", agent, peer, partial(send, message, peer, silent=self._silent), _passed_messages)
-
-    def _receive(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
-        agent, peer = self._pair(question.agent, question.peer)
-        receive, message = self._method(agent, "receive"), plain_message(question.message or Message(""))
-        work = partial(receive, message, peer, None, self._silent)
-        return self._call("receive", agent, peer, work, _passed_messages)
+        work = partial(self._method(agent, name), plain_message(question.message or Message("")), peer)
+        work = partial(work, silent=self._silent) if name == "send" else partial(work, None, self._silent)
+        return self._call(name, agent, peer, work, _passed_messages)
 
     def _reply_function(self, question: events.Called) -> events.Answer | Awaitable[events.Answer]:
         agent, peer = self._pair(question.agent, question.peer)

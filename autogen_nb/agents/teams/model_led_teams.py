@@ -62,11 +62,9 @@ class SelectorGroupChat(BaseGroupChat):
         description: str = "",
         custom_message_types: Sequence[type[BaseMessage]] | None = None,
     ) -> None:
-        self._repeats, self._attempts = (
-            allow_repeated_speaker,
-            read_count("max_selector_attempts", max_selector_attempts),
-        )
-        self._model, self._prompt = read_client(model_client), selector_prompt
+        self._attempts = read_count("max_selector_attempts", max_selector_attempts)
+        self._model = read_client(model_client)
+        self._prompt, self._repeats = selector_prompt, allow_repeated_speaker
         self._function, self._candidates = selector_func, candidate_func
         super().__init__(
             participants,
