@@ -21,7 +21,6 @@ from typing import Any
 from autogen_nb.core.analysis import effects, effects_to_confirm
 from autogen_nb.core.analysis.effect_collector import one_line
 from autogen_nb.core.analysis.shell_effects import commands
-from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.permissions import BlockPermissions, Guarded, Judge, allows
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import Effect, EffectKind
@@ -148,10 +147,6 @@ def _signalled(target: int) -> str:
     return f"the processes of group {-target}" if target < -1 else "several processes"
 
 
-def _only_reads(command: str, scope: PathScope) -> bool:
-    return effects_to_confirm("risky", CodeBlock("sh", command), scope) is None
-
-
 def _name_servers() -> list[str]:
     found: list[str] = []
     with suppress(OSError):
@@ -180,10 +175,13 @@ class GuardClient:
         self._guarded = permissions if isinstance(permissions, Guarded) else None
         self._code, self._judge = code, judge
         self._judged.clear()
-        scope = [] if self._guarded is None else self._scope_fields(self._guarded)
+        fields: list[str] = []
+        if self._guarded is not None:
+            scope, folder = self._guarded.scope, os.path.realpath(self._guarded.scope.folder)
+            fields = [folder, os.path.realpath(Path(folder, scope.own)) if scope.own else "", scope.home]
         # Our own code needs no more than what is free, and threads of the agent's may run beside it.
         if permissions != "ours":
-            self._send("begin", ["block" if self._guarded else "everything", scope])
+            self._send("begin", ["block" if self._guarded else "everything", fields])
 
     async def allow_address(self, host: str, port: int) -> None:
         """Allows connections to an address without a question, in every request and between them."""
@@ -206,11 +204,6 @@ class GuardClient:
         self._loop.remove_reader(self._socket)
         self._loop.remove_writer(self._socket)
         self._socket.close()
-
-    def _scope_fields(self, guarded: Guarded) -> list[str]:
-        scope = guarded.scope
-        folder = os.path.realpath(scope.folder)
-        return [folder, os.path.realpath(Path(folder, scope.own)) if scope.own else "", scope.home]
 
     def _send(self, verb: str, value: object) -> None:
         if self._socket.fileno() < 0:
@@ -259,7 +252,9 @@ class GuardClient:
             effect = await self._effect(kind, target)
             pairs = [(each.kind, each.target) for each in self._guarded.permissions.effects]
             scope = self._guarded.scope
-            is_harmless = effect.kind == "process" and (target == _DRAW or _only_reads(effect.target, scope))
+            is_harmless = effect.kind == "process" and (
+                target == _DRAW or effects_to_confirm("risky", CodeBlock("sh", effect.target), scope) is None
+            )
             allowed = is_harmless or allows(pairs, effect.kind, effect.target, scope, above=kind == "make")
             key, name = (effect.kind, effect.target), effect.kind
             if kind == "write" and ("read", target) in {(each, scope.full(path)) for each, path in pairs}:
@@ -303,9 +298,8 @@ class GuardClient:
     def _names(self) -> list[str]:
         """The hosts that permissions and the code name."""
         assert self._guarded is not None
-        permitted = [
-            each.target for each in self._guarded.permissions.effects if each.kind == "network" and each.target
-        ]
+        effects = self._guarded.permissions.effects
+        permitted = [each.target for each in effects if each.kind == "network" and each.target]
         spelled = [name for name in _NAME.findall(self._code) if Path(name).suffix not in _FILE_TYPES]
         return list(dict.fromkeys([*permitted, *spelled]))[:_MOST_NAMES]
 

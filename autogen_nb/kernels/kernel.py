@@ -177,14 +177,7 @@ class Kernel:
         permissions: BlockPermissions = None,
     ) -> BlockOutcome:
         request = await self._open(
-            code,
-            emit,
-            timeout=timeout,
-            ask=ask,
-            silent=silent,
-            changes_state=changes_state,
-            permissions=permissions,
-            output_limit=None if silent else self.limits.output,
+            code, emit, timeout=timeout, ask=ask, silent=silent, changes_state=changes_state, permissions=permissions
         )
         outcome = None
         try:
@@ -290,16 +283,16 @@ class Kernel:
             if self._watch is not None:
                 self._watch.begin()
             self._is_fresh = False
-            permissions = permissions or ("ours" if silent else None)
             self._current = ExecuteRequest(
                 handle,
                 code,
                 emit,
                 grace=self._grace,
                 silent=silent,
-                permissions=permissions,
+                permissions=permissions or ("ours" if silent else None),
                 checkpoints=(0, 0) if handle.checkpoints is None else checkpoints,
                 expressions=CHANGES if self._takes_checkpoints and handle.is_python and not silent else {},
+                output_limit=None if silent else self.limits.output,
                 **more,
             )
         except BaseException:
@@ -316,8 +309,7 @@ class Kernel:
         """The running kernel; one that died goes back to its last checkpoint, or a new one starts."""
         handle = self._handle
         if handle is not None and not handle.alive:
-            ended = await asyncio.shield(handle.exited)
-            reached = await handle.reached_limit()
+            ended, reached = await asyncio.shield(handle.exited), await handle.reached_limit()
             why = f"The kernel passed its {reached}" if reached else describe_end(ended)
             result = await self._recovered()
             self._lost = self._lost or f"{why} since the last block{result}."

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.util import MAGIC_NUMBER
+from itertools import accumulate
 from pathlib import Path
 
 from autogen_nb.errors import ExecutionError
@@ -80,23 +81,18 @@ def _error_message(error: Exception, tail: str) -> str:
 
 
 _KERNELS = Path(__file__).parent
-_INSIDE = _KERNELS / "inside"
-_NAMES = (
-    *("checkpoint", "encode", "figures", "idle_pools", "lost_threads", "lost_values", "output_stream", "overlay_env"),
-    *("repair", "service"),
-)
 _MODULES = {
-    **{name: _INSIDE / f"{name}.py" for name in _NAMES},
-    **{name: _KERNELS / "transfer" / f"{name}.py" for name in ("fingerprints", "pickles", "sizes")},
+    "inside": "checkpoint encode figures idle_pools lost_threads lost_values output_stream overlay_env repair service",
+    "transfer": "fingerprints pickles sizes",
 }
-_BOOTSTRAP = _INSIDE / "bootstrap.py"
 _IMPORT_TIMEOUT = 60.0
 """matplotlib's first import builds a list of fonts, which takes long."""
 
 
 @cache
 def pack_modules() -> bytes:
-    sources = {name: (path.read_text("utf-8"), f"<autogen_nb {name}>") for name, path in _MODULES.items()}
+    paths = [_KERNELS / folder / f"{name}.py" for folder, names in _MODULES.items() for name in names.split()]
+    sources = {path.stem: (path.read_text("utf-8"), f"<autogen_nb {path.stem}>") for path in paths}
     codes = {name: compile(*source, "exec") for name, source in sources.items()}
     return marshal.dumps((MAGIC_NUMBER, marshal.dumps(codes), sources))
 
@@ -107,7 +103,8 @@ async def prepare(handle: KernelHandle, grace: float, prefix: str) -> None:
     await handle.files.send(file)
     arguments = f"get_ipython(), {str(file)!r}, {str(handle.outbox / 'over')!r}, {prefix!r}, "
     arguments += repr("" if handle.checkpoints is None else handle.checkpoints.path)
-    source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
+    bootstrap = (_KERNELS / "inside" / "bootstrap.py").read_text("utf-8")
+    source = f"(lambda own: (exec({bootstrap!r}, own), own['install']({arguments})))({{}})"
     source = handle.files.with_remote_paths(source)
     request = ExecuteRequest(handle, source, grace=grace, silent=True)
     await request.wait()
@@ -130,7 +127,4 @@ async def import_ahead(handle: KernelHandle, name: str, grace: float) -> bool:
 
 def with_parents(names: Sequence[str]) -> list[str]:
     """The names of the modules, each after the names of its parent packages."""
-    parents = [
-        ".".join(parts[:end]) for name in names for parts in [name.split(".")] for end in range(1, len(parts) + 1)
-    ]
-    return list(dict.fromkeys(parents))
+    return list(dict.fromkeys(each for name in names for each in accumulate(name.split("."), "{}.{}".format)))

@@ -19,22 +19,15 @@ class NotebookKernel:
         self.manager = manager
         self.client = client
         self.log = log
-        self._killed = False
+        self.killed = False
 
     async def interrupt(self) -> None:
         with suppress(RuntimeError):
             await self.manager.interrupt_kernel()
 
     async def kill(self) -> None:
-        self._killed = True
+        self.killed = True
         await self.manager.shutdown_kernel(now=True)
-
-    async def end(self) -> None:
-        # A killed kernel cannot receive a shutdown request.
-        if not self._killed:
-            await self.interrupt()
-            await self.manager.shutdown_kernel()
-        self.client.stop_channels()
 
 
 @asynccontextmanager
@@ -65,7 +58,11 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
             await client.wait_for_ready(timeout=_READY_TIMEOUT)
             yield kernel
         finally:
-            await kernel.end()
+            # A killed kernel cannot receive a shutdown request.
+            if not kernel.killed:
+                await kernel.interrupt()
+                await manager.shutdown_kernel()
+            client.stop_channels()
             # A killed kernel does not remove its temporary folders.
             for parent in {tempfile.gettempdir(), folder_for_sockets(0) or ""}:
                 private_folders.clear(Path(parent))

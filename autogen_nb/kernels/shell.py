@@ -105,7 +105,13 @@ class Shell:
                 program.exceeded = program.exceeded or reached
                 # The block's remaining processes would count towards the limit of the next block.
                 await job.kill()
-            await self._close(program)
+            self._running.discard(program)
+            self._background.add(job)
+            if await job.signal(""):
+                # Without a reader, a background process would hang as soon as its pipe is full.
+                asyncio.get_running_loop().add_reader(job.pipe, _discard, job.pipe)
+            else:
+                self._forget(job)
         return program.outcome
 
     async def _read_text(self, program: _Program, limit: float | None) -> AsyncGenerator[str]:
@@ -148,15 +154,6 @@ class Shell:
         for job in list(self._background):
             await job.signal("SIGKILL")
             self._forget(job)
-
-    async def _close(self, program: _Program) -> None:
-        self._running.discard(program)
-        self._background.add(program.job)
-        if await program.job.signal(""):
-            # Without a reader, a background process would hang as soon as its pipe is full.
-            asyncio.get_running_loop().add_reader(program.job.pipe, _discard, program.job.pipe)
-        else:
-            self._forget(program.job)
 
     def _forget(self, job: Job) -> None:
         self._background.discard(job)

@@ -123,7 +123,11 @@ class WidgetComms:
                     if len(self._widgets) < _MAX_WIDGETS:
                         self._widgets[content["comm_id"]] = Widget({}, set())
             case "comm_close":
-                self._close(content["comm_id"])
+                with self._lock:
+                    if (widget := self._widgets.pop(content["comm_id"], None)) is not None:
+                        self._bytes -= sum(widget.sizes.values())
+                        self._closed.add(content["comm_id"])
+                self._notify()
             case "comm_open" | "comm_msg":
                 pass
             case _:
@@ -170,13 +174,6 @@ class WidgetComms:
             self._set(widget, "outputs", _with_output(outputs, item)[-_MAX_OUTPUTS:])
         self._notify()
         return True
-
-    def _close(self, identifier: str) -> None:
-        with self._lock:
-            if (widget := self._widgets.pop(identifier, None)) is not None:
-                self._bytes -= sum(widget.sizes.values())
-                self._closed.add(identifier)
-        self._notify()
 
     def _notify(self) -> None:
         if self.on_change is not None:

@@ -127,12 +127,10 @@ class Checkpoints:
 
     def _reap(self) -> None:
         for pid in list(self._copies):
-            try:
-                is_running = os.waitpid(pid, os.WNOHANG) == (0, 0)
-            except ChildProcessError:
-                is_running = False
-            if not is_running:
-                self._copies.discard(pid)
+            with suppress(ChildProcessError):
+                if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                    continue
+            self._copies.discard(pid)
 
     def _fork(self, number: int) -> bool:
         """Returns True in the kernel, and False in a copy that wakes."""
@@ -267,8 +265,7 @@ def _connect(app: Any, kernel: Any, streams: Iterable[Any]) -> None:
     app.init_heartbeat()
     for stream in streams:
         _connect_stream(stream, app.iopub_thread)
-    senders = (app.displayhook, kernel.shell.displayhook, kernel.shell.display_pub)
-    for sender in senders:
+    for sender in (app.displayhook, kernel.shell.displayhook, kernel.shell.display_pub):
         sender.pub_socket = app.iopub_socket
     kernel._main_asyncio_lock = asyncio.Lock()
     kernel_class = type(kernel)
@@ -302,12 +299,8 @@ def _connect_stream(stream: Any, thread: Any) -> None:
 
 
 def _descriptors() -> list[int]:
-    numbers = []
-    for name in os.listdir("/proc/self/fd"):
-        with suppress(OSError):
-            os.fstat(int(name))
-            numbers.append(int(name))
-    return numbers
+    # The list has the descriptor by which it was read.
+    return [int(name) for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")]
 
 
 def _offsets() -> dict[int, int]:

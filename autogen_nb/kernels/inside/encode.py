@@ -36,9 +36,7 @@ _ADVICE = "make numbers, text, dates, lists, dicts, arrays or frames from it"
 class NotEncodable(Exception):
     """The value cannot be copied as data; `path` is its position in the variable, such as ``[0]['a']``."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.path = ""
+    path = ""
 
 
 def _loaded_module(name: str) -> Any:
@@ -101,13 +99,14 @@ class _Writer:
         try:
             if kind is dict:
                 pairs = self._checked(value.items())
-                return ["dict", [[self._at("key", key), self._at(key, item)] for key, item in pairs]]
+                at, write = self._at, self.value
+                return ["dict", [[at("key", write, key), at(key, write, item)] for key, item in pairs]]
             return [kind.__name__, self.values(value)]
         finally:
             self._open.pop()
 
     def values(self, values: Iterable[Any]) -> list[Any]:
-        return [self._at(number, item) for number, item in enumerate(self._checked(values))]
+        return [self._at(number, self.value, item) for number, item in enumerate(self._checked(values))]
 
     def _checked(self, items: Iterable[Any]) -> Iterable[Any]:
         return items
@@ -118,9 +117,9 @@ class _Writer:
         self._files += 1
         return name
 
-    def _at(self, key: Any, item: Any) -> Any:
+    def _at(self, key: Any, write: Callable[[Any], Any], item: Any) -> Any:
         try:
-            return self.value(item)
+            return write(item)
         except NotEncodable as refused:
             refused.path = f"[{key!r:.60}]{refused.path}"
             raise
@@ -130,7 +129,8 @@ class _Writer:
         if numpy is not None and isinstance(value, numpy.generic):
             return self._scalar(value)
         if numpy is not None and kind is numpy.ndarray:
-            return self._array(value)
+            is_object = value.dtype.kind == "O"
+            return ["objects", list(value.shape), self.values(value.flat)] if is_object else ["array", self._npy(value)]
         if kind.__module__.partition(".")[0] in ("pyarrow", "polars"):
             return self._columnar(value, kind)
         pandas = _loaded_module("pandas")
@@ -152,11 +152,6 @@ class _Writer:
         if value.dtype.kind not in _NUMPY_KINDS or value.dtype.hasobject:
             raise NotEncodable(_reason(type(value)))
         return ["scalar", value.dtype.str, base64.b64encode(value.tobytes()[: value.dtype.itemsize]).decode()]
-
-    def _array(self, value: Any) -> Any:
-        if value.dtype.kind == "O":
-            return ["objects", list(value.shape), self.values(value.flat)]
-        return ["array", self._npy(value)]
 
     def _npy(self, values: Any) -> str:
         if values.dtype.kind not in _NUMPY_KINDS or values.dtype.names is not None:
@@ -182,13 +177,9 @@ class _Writer:
         if type(index) is pandas.RangeIndex:
             return ["RangeIndex", index.start, index.stop, index.step, self.value(index.name)]
         if type(index) is pandas.MultiIndex:
-            codes = [self._npy(code) for code in (sys.modules["numpy"].asarray(code) for code in index.codes)]
-            return [
-                "MultiIndex",
-                [self.index(level) for level in index.levels],
-                codes,
-                [self.value(name) for name in index.names],
-            ]
+            codes = [self._npy(sys.modules["numpy"].asarray(code)) for code in index.codes]
+            names = [self.value(name) for name in index.names]
+            return ["MultiIndex", [self.index(level) for level in index.levels], codes, names]
         frequency = getattr(index, "freqstr", None) if type(index) is not pandas.PeriodIndex else None
         return ["Index", self.column(index.array), self.value(index.name), frequency]
 
@@ -199,16 +190,14 @@ class _Writer:
             array = array.to_numpy()
         dtype = array.dtype
         if isinstance(dtype, numpy.dtype):
-            if dtype.kind == "O":
-                return ["object", self.values(array.flat)]
-            return ["numpy", self._npy(numpy.asarray(array))]
+            is_object = dtype.kind == "O"
+            return ["object", self.values(array.flat)] if is_object else ["numpy", self._npy(numpy.asarray(array))]
         if isinstance(dtype, pandas.DatetimeTZDtype):
             return ["zoned", self._npy(array.asi8), dtype.unit, _zone(dtype.tz)]
         if isinstance(dtype, pandas.CategoricalDtype):
             return ["categorical", self._npy(array.codes), self.index(array.categories), bool(array.ordered)]
         if isinstance(dtype, pandas.StringDtype):
-            missing = array.isna()
-            pairs = zip(array, missing, strict=True)
+            pairs = zip(array, array.isna(), strict=True)
             texts = [None if is_missing else text for text, is_missing in self._checked(pairs)]
             return ["string", dtype.storage, dtype.na_value is pandas.NA, texts]
         if isinstance(dtype, pandas.api.extensions.ExtensionDtype) and type(dtype).__name__ in _MASKED:
@@ -229,11 +218,8 @@ class _Writer:
                 # Columns of one dtype share a file: one file per column is slow for 10,000 columns.
                 columns_by_dtype.setdefault(dtype.str, []).append(position)
                 continue
-            try:
-                parts.append(["column", position, self.column(frame.iloc[:, position].array)])
-            except NotEncodable as refused:
-                refused.path = f"[{frame.columns[position]!r:.60}]{refused.path}"
-                raise
+            column = self._at(frame.columns[position], self.column, frame.iloc[:, position].array)
+            parts.append(["column", position, column])
         for positions in columns_by_dtype.values():
             table = frame if len(positions) == frame.shape[1] else frame.iloc[:, positions]
             parts.append(["table", positions, self._npy(table.to_numpy())])

@@ -12,12 +12,12 @@ _PAGES = ("matplotlib.backends.backend_nbagg", "matplotlib.backends.backend_weba
 
 def install(shell: Any) -> None:
     def show_open_figures(*_: Any) -> None:
-        manager = sys.modules.get("matplotlib.backend_bases")
-        if manager is not None and not _is_inline():
-            for each in _open_managers():
+        bases, helpers = map(sys.modules.get, ("matplotlib.backend_bases", "matplotlib._pylab_helpers"))
+        if bases and helpers and "inline" not in str(sys.modules["matplotlib"].get_backend()).lower():
+            for manager in helpers.Gcf.get_all_fig_managers():
                 # Backends with windows have managers of other classes.
-                if type(each) is manager.FigureManagerBase:
-                    _show(each)
+                if type(manager) is bases.FigureManagerBase:
+                    _show(manager)
 
     shell.display_formatter.formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", _draw)
     shell.events.register("post_execute", show_open_figures)
@@ -44,12 +44,3 @@ def _draw(figure: Any) -> Any:
     from IPython.core.pylabtools import print_figure
 
     return print_figure(figure, "png", base64=True)
-
-
-def _is_inline() -> bool:
-    return "inline" in str(sys.modules["matplotlib"].get_backend()).lower()
-
-
-def _open_managers() -> list[Any]:
-    helpers = sys.modules.get("matplotlib._pylab_helpers")
-    return list(helpers.Gcf.get_all_fig_managers()) if helpers is not None else []

@@ -60,7 +60,10 @@ _ADDRESSES: dict[tuple[str, str], Callable[[Any], int | None]] = {
 
 def lost_values(variables: dict[str, Any]) -> list[list[str]]:
     """The names of variables with lost values, and of those with shared memory."""
-    memory = _shared_memory()
+    # What this process shares with others and may write.
+    with open("/proc/self/maps") as file:
+        ranges = [line.split(maxsplit=2)[0].split("-") for line in file if line.split(maxsplit=2)[1][1::2] == "ws"]
+    memory = [(int(start, 16), int(end, 16)) for start, end in ranges]
 
     def is_shared(find: Callable[[Any], int | None], value: Any) -> bool:
         address = find(value)
@@ -108,10 +111,3 @@ def _parts(value: Any) -> Iterable[Any]:
     if kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas":
         return (column for _, column in value.items())
     return vars(value).values() if kind.__module__ == "__main__" else ()
-
-
-def _shared_memory() -> list[tuple[int, int]]:
-    """The address ranges that this process shares with others and may write."""
-    with open("/proc/self/maps") as file:
-        ranges = [line.split(maxsplit=2)[0].split("-") for line in file if line.split(maxsplit=2)[1][1::2] == "ws"]
-    return [(int(start, 16), int(end, 16)) for start, end in ranges]

@@ -84,9 +84,7 @@ def save(name: str, code: str) -> None:
     path = os.path.realpath(os.path.join(root, name))
     try:
         if not path.startswith(os.path.join(root, "")):
-            raise ValueError(  # noqa: TRY301 - reported below, like an OSError
-                f"{name!r} is not inside the working directory; nothing was saved or run"
-            )
+            raise ValueError(f"{name!r} is not inside the working directory; nothing was saved or run")  # noqa: TRY301 - as below
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(code)

@@ -26,7 +26,9 @@ def install(shell: Any) -> None:
     streams = {name: getattr(sys, name) for name in ("stdout", "stderr", "stdin")}
     descriptors = {number: os.dup(number) for number in (0, 1, 2)}
     folder = os.getcwd()
-    _hide_arguments()
+    # Programs that parse their arguments get none, and the path of the connection file stays unknown.
+    sys.argv[:] = [""]
+    del sys.orig_argv[1:]
 
     def restore_originals() -> None:
         for name, value in originals.items():
@@ -107,12 +109,6 @@ def _keep_header_in_threads(shell: Any) -> None:
     pool: Any = ThreadPoolExecutor
     # A pool's thread can be older than its work.
     pool.submit = submit_with_header
-
-
-def _hide_arguments() -> None:
-    """Programs that parse their arguments get none, and the path of the connection file stays unknown."""
-    sys.argv[:] = [""]
-    del sys.orig_argv[1:]
 
 
 def _reopen(descriptors: dict[int, int]) -> None:

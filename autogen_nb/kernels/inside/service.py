@@ -24,15 +24,9 @@ _DIGEST_SECONDS = 0.2
 _CONNECT_SECONDS = 10
 _DRAW_SECONDS = 10
 _DIGEST_SECONDS_OF_BLOCK = 0.05
-DRAW = (
-    sys.executable,
-    "-I",
-    "-c",
-    (
-        "import json, sys, vl_convert\n"
-        "sys.stdout.buffer.write(vl_convert.vegalite_to_png(json.load(sys.stdin), allowed_base_urls=[]))"
-    ),
-)
+_SCRIPT = """import json, sys, vl_convert
+sys.stdout.buffer.write(vl_convert.vegalite_to_png(json.load(sys.stdin), allowed_base_urls=[]))"""
+DRAW = (sys.executable, "-I", "-c", _SCRIPT)
 """Draws an Altair chart in a process of its own: vl-convert's threads would prevent checkpoints."""
 
 
@@ -57,8 +51,26 @@ def show_charts(formatter: Any) -> None:
 
 def connect(kernel: Any) -> None:
     """Configures the kernel's sockets and loop; a woken checkpoint has new ones."""
-    _wait_for_reader(kernel)
-    _wake_on_signals()
+    thread = getattr(kernel, "iopub_thread", None)
+    if thread is not None:
+        # The output waits while its queue is full. ZMQ would drop messages, such as the idle status. Only the thread
+        # of a ZMQ socket may use the socket.
+        thread.schedule(lambda: thread.socket.set_hwm(_MAX_QUEUED_MESSAGES))
+        thread.schedule(lambda: thread.socket.setsockopt(zmq.XPUB_NODROP, 1))
+    # A woken checkpoint still has the pipe of its kernel.
+    earlier, (read_end, write_end) = _WAKE_PIPE.copy(), os.pipe()
+    os.set_blocking(read_end, False)
+    os.set_blocking(write_end, False)
+    try:
+        loop = asyncio.get_event_loop()
+        loop.add_reader(read_end, os.read, read_end, 4096)
+        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+        _WAKE_PIPE[:] = read_end, write_end
+    except (RuntimeError, ValueError, NotImplementedError):
+        # This is not the main thread, or the loop does not support readers.
+        earlier = [read_end, write_end]
+    for descriptor in earlier:
+        os.close(descriptor)
 
 
 def _connect_to_cluster(address: str, security: Any) -> None:
@@ -205,15 +217,6 @@ def _shell() -> Any:
     return get_ipython()
 
 
-def _wait_for_reader(kernel: Any) -> None:
-    """Makes the output wait while its queue is full. ZMQ would drop messages, such as the idle status."""
-    thread = getattr(kernel, "iopub_thread", None)
-    if thread is not None:
-        # Only the thread of a ZMQ socket may use the socket.
-        thread.schedule(lambda: thread.socket.set_hwm(_MAX_QUEUED_MESSAGES))
-        thread.schedule(lambda: thread.socket.setsockopt(zmq.XPUB_NODROP, 1))
-
-
 def _local_page(iframe: Any) -> str:
     """The HTML of an IFrame; for a local file, the file's contents, since the notebook's page cannot load it."""
     if not (iframe.src.endswith((".html", ".htm")) and os.path.isfile(iframe.src)):
@@ -240,23 +243,6 @@ def _with_picture(chart: Any, **options: Any) -> Any:
     except Exception:  # noqa: BLE001  # a chart does not need its picture
         return bundle
     return {**bundle, "image/png": b64encode(drawn.stdout).decode()}
-
-
-def _wake_on_signals() -> None:
-    # A woken checkpoint still has the pipe of its kernel.
-    earlier, (read_end, write_end) = _WAKE_PIPE.copy(), os.pipe()
-    os.set_blocking(read_end, False)
-    os.set_blocking(write_end, False)
-    try:
-        loop = asyncio.get_event_loop()
-        loop.add_reader(read_end, os.read, read_end, 4096)
-        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-        _WAKE_PIPE[:] = read_end, write_end
-    except (RuntimeError, ValueError, NotImplementedError):
-        # This is not the main thread, or the loop does not support readers.
-        earlier = [read_end, write_end]
-    for descriptor in earlier:
-        os.close(descriptor)
 
 
 def _keep_kernel_on_exit(shell: Any) -> None:

@@ -99,12 +99,12 @@ def cgroup_limits(cgroup_file: Path, mount: Path) -> Iterator[int]:
     for step in () if folder is None else (folder, *folder.parents):
         if step.is_relative_to(mount):
             with suppress(ValueError):
-                yield int(_text(step / "memory.max"))
+                yield int(file_text(step / "memory.max"))
 
 
 def own_cgroup(cgroup_file: Path, mount: Path) -> Path | None:
     """The folder of the process's cgroup; None if the system has no cgroup version 2."""
-    paths = [line.removeprefix("0::/") for line in _text(cgroup_file).splitlines() if line.startswith("0::/")]
+    paths = [line.removeprefix("0::/") for line in file_text(cgroup_file).splitlines() if line.startswith("0::/")]
     return mount / paths[0] if paths else None
 
 
@@ -113,7 +113,8 @@ def preimports(modules: Sequence[str] = USUAL, *, total: int | None = None) -> t
     return tuple(modules) if total >= 2 * _GIB else tuple(modules[:1]) if total >= _GIB else ()
 
 
-def _text(path: Path) -> str:
+def file_text(path: Path) -> str:
+    """The text of a file of the system; "" if it cannot be read."""
     try:
         return path.read_text("ascii").strip()
     except (OSError, ValueError):
@@ -133,7 +134,8 @@ class ResourceUsage:
 
 def measure(root: int) -> ResourceUsage:
     """Measures quickly, but counts shared memory several times: once for each process."""
-    return _by_proc(root) if _has_children_files() else _by_psutil(root)
+    has_children_files = Path(f"/proc/self/task/{os.getpid()}/children").exists()
+    return _by_proc(root) if has_children_files else _by_psutil(root)
 
 
 def proportional_memory(usage: ResourceUsage) -> int:
@@ -173,11 +175,6 @@ def _namespaces(pid: int) -> str:
 
 def _children(pid: int) -> list[bytes]:
     return _read(f"/proc/{pid}/task/{pid}/children").split()
-
-
-@cache
-def _has_children_files() -> bool:
-    return Path(f"/proc/self/task/{os.getpid()}/children").exists()
 
 
 def _by_proc(root: int) -> ResourceUsage:

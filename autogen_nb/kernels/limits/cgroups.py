@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from autogen_nb.kernels.limits.block_limits import CGROUPS, OWN_CGROUP, Limits, machine_memory, own_cgroup
+from autogen_nb.kernels.limits.block_limits import CGROUPS, OWN_CGROUP, Limits, file_text, machine_memory, own_cgroup
 
 _FACTOR = 1.25
 _REMOVAL_SECONDS = 5.0
@@ -55,8 +55,7 @@ class Cgroup:
 
     def reached_limit(self) -> str:
         """The limit on memory or processes that the system has enforced since `begin`; "" if none."""
-        now = self._counts()
-        return next((self._names[name] for name in now if now[name] > self._before.get(name, 0)), "")
+        return next((self._names[name] for name, now in self._counts().items() if now > self._before[name]), "")
 
     def remove(self) -> None:
         until = time.monotonic() + _REMOVAL_SECONDS
@@ -68,11 +67,9 @@ class Cgroup:
             time.sleep(_PAUSE)
 
     def _counts(self) -> dict[str, int]:
-        counts = {}
-        for name in self._controllers:
-            with suppress(OSError):
-                counts[name] = parse_counter((self.folder / f"{name}.events").read_text("ascii"), _EVENTS[name])
-        return counts
+        return {
+            name: parse_counter(file_text(self.folder / f"{name}.events"), _EVENTS[name]) for name in self._controllers
+        }
 
 
 def parse_counter(text: str, name: str) -> int:
@@ -81,12 +78,7 @@ def parse_counter(text: str, name: str) -> int:
 
 
 def _can_delegate(folder: Path, mount: Path) -> bool:
-    if not folder.is_relative_to(mount):
-        return False
-    try:
-        delegated = (folder / "cgroup.subtree_control").read_text("ascii").split()
-    except (OSError, ValueError):
-        return False
+    delegated = file_text(folder / "cgroup.subtree_control").split() if folder.is_relative_to(mount) else ()
     # Moving a process between two cgroups needs write access to their common ancestor.
     return _EVENTS.keys() <= set(delegated) and os.access(folder / "cgroup.procs", os.W_OK)
 
@@ -94,9 +86,6 @@ def _can_delegate(folder: Path, mount: Path) -> bool:
 def _create_folder(folder: Path, values: Mapping[str, int]) -> bool:
     try:
         folder.mkdir()
-    except OSError:
-        return False
-    try:
         for name, value in values.items():
             (folder / f"{name}.max").write_text(str(value), "ascii")
         # `memory.max` does not limit swap.

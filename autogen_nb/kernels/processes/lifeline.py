@@ -91,21 +91,8 @@ def with_inner_supervisor(
     """Unless the socket is "", adds a supervisor that runs in the kernel's sandbox and keeps the checkpoints."""
     if not (checkpoint_socket or guard):
         return list(command)
-    return [
-        python,
-        "-I",
-        "-S",
-        str(script),
-        "0",
-        "-1",
-        str(limits.memory or 0),
-        "end",
-        "",
-        "",
-        checkpoint_socket,
-        guard,
-        *command,
-    ]
+    options = ["0", "-1", str(limits.memory or 0), "end", "", "", checkpoint_socket, guard]
+    return [python, "-I", "-S", str(script), *options, *command]
 
 
 class Lifeline:

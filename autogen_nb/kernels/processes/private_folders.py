@@ -48,12 +48,14 @@ def hold(folder: Path) -> bool:
     with _change_lock:
         if _is_ending.is_set():
             raise OSError("this process is ending and creates no more folders")
-        if folder in _locks:
-            return False
-        if (descriptor := _make_locked(folder)) is None:
+        if folder in _locks or (descriptor := _make_locked(folder)) is None:
             return False
         _locks[folder] = descriptor
-    _clear_once(folder.parent)
+    if folder.parent not in _cleaned_parents:
+        _cleaned_parents.add(folder.parent)
+        # Removing large folders takes time.
+        with suppress(RuntimeError):
+            threading.Thread(target=clear, args=(folder.parent,), name="autogen_nb-clear", daemon=True).start()
     return True
 
 
@@ -102,14 +104,6 @@ def _lock_folder(folder: Path, *, require_lock: bool = True) -> int | None:
         pass
     os.close(descriptor)
     return None
-
-
-def _clear_once(parent: Path) -> None:
-    if parent not in _cleaned_parents:
-        _cleaned_parents.add(parent)
-        # Removing large folders takes time.
-        with suppress(RuntimeError):
-            threading.Thread(target=clear, args=(parent,), name="autogen_nb-clear", daemon=True).start()
 
 
 def _remove_all() -> None:

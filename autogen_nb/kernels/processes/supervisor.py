@@ -278,11 +278,16 @@ class Checkpoints:
             self._tell(b"dropped %s" % " ".join(map(str, numbers)).encode())
 
 
+def _read(pid: "int | str", name: str) -> bytes:
+    """A file of a process in /proc; empty if the process has ended."""
+    with suppress(OSError), open(f"/proc/{pid}/{name}", "rb") as file:  # noqa: PTH123 - as above
+        return file.read()
+    return b""
+
+
 def _memory(pid: int, name: bytes) -> int:
     """The value `name` of the process's smaps_rollup file, in KiB; 0 if the process has ended."""
-    with suppress(OSError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123 - as above
-        return sum(int(line.split()[1]) for line in file if line.startswith(name))
-    return 0
+    return sum(int(line.split()[1]) for line in _read(pid, "smaps_rollup").splitlines() if line.startswith(name))
 
 
 def _prctl(option: int, value: int) -> None:
@@ -359,10 +364,9 @@ class _Door:
 
 
 def _number_inside(pid: int) -> int:
-    """The process id in the process's own namespace."""
-    with suppress(OSError), open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - as above
-        return next(int(line.split()[-1]) for line in file if line.startswith(b"NSpid:"))
-    return 0
+    """The process id in the process's own namespace; 0 if the process has ended."""
+    lines = _read(pid, "status").splitlines()
+    return next((int(line.split()[-1]) for line in lines if line.startswith(b"NSpid:")), 0)
 
 
 def _start(command: list[str], cgroups: list[str], door: _Door) -> int:
@@ -435,16 +439,14 @@ def _read_signals(wake_reader: int) -> bytes:
 
 
 def _make_poll(owner: int, wake_reader: int) -> "tuple[select.poll, int]":
-    poll = select.poll()
+    poll, owner_pidfd = select.poll(), -1
     poll.register(wake_reader, select.POLLIN)
-    owner_pidfd = -1
-    if not owner:
-        return poll, owner_pidfd
-    poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
-    # A forked child of the owner may keep the lifeline open after the owner's end.
-    with suppress(OSError):
-        owner_pidfd = os.pidfd_open(owner)
-        poll.register(owner_pidfd, select.POLLIN)
+    if owner:
+        poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
+        # A forked child of the owner may keep the lifeline open after the owner's end.
+        with suppress(OSError):
+            owner_pidfd = os.pidfd_open(owner)
+            poll.register(owner_pidfd, select.POLLIN)
     return poll, owner_pidfd
 
 
@@ -477,7 +479,7 @@ def _end_all(spared: "set[int] | None" = None) -> dict[int, int]:
         # Resource trackers (multiprocessing, loky) need time to remove the shared memory of the killed processes.
         kept = set(spared or ())
         if len(alive) <= _FEW_PROCESSES and time.monotonic() < begun + _TRACKER_SECONDS:
-            kept |= {pid for pid in alive if _is_tracker(pid)}
+            kept |= {pid for pid in alive if _TRACKER in _read(pid, "cmdline")}
         fresh = alive.keys() - kept - seen
         # Running processes could fork faster than this loop kills, so the loop stops all processes first. A signal
         # to a group also reaches a process that is being forked.
@@ -512,20 +514,14 @@ def _group(pid: int) -> int:
     return 0
 
 
-def _is_tracker(pid: int) -> bool:
-    with suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123 - as above
-        return _TRACKER in file.read()
-    return False
-
-
 def _descendants(spared: "set[int] | None" = None) -> dict[int, int]:
     """Maps the process id of each descendant that runs, except `spared`, to its process group."""
     children: dict[int, list[int]] = {}
     groups: dict[int, int] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - as above
         if name.isdigit():
-            with suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
-                fields = file.read().rpartition(b")")[2].split()
+            with suppress(IndexError):
+                fields = _read(name, "stat").rpartition(b")")[2].split()
                 state, parent, threads = fields[0], int(fields[1]), int(fields[17])
                 # While other threads of a process run, its first thread may be a zombie.
                 if state not in b"ZX" or threads > 1:

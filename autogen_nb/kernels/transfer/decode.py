@@ -14,6 +14,7 @@ import re
 import zoneinfo
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import partial
 from importlib import import_module
 from typing import IO, Any, TypeVar
 
@@ -26,7 +27,6 @@ T = TypeVar("T")
 _MAX_BYTES = 2**34
 _DTYPE = re.compile(r"[<>|=][biufcmMSU]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
 _KINDS = "biufcmMSU"
-_UNITS = ("s", "ms", "us", "ns")
 _MAX_MANIFEST = 2**30
 # The first major version without CVE-2023-47248: before 14.0.1, pyarrow unpickles types in a file.
 _SAFE_PYARROW = 15
@@ -121,10 +121,6 @@ def _pd() -> Any:
     return import_module("pandas")
 
 
-def _series(reader: ValueReader, index: Any, column: Any, name: Any) -> Any:
-    return _exact_series(_column(reader, column), index=_index(reader, index), name=reader.value(name))
-
-
 def _exact_series(values: Any, **options: Any) -> Any:
     # Without `dtype`, pandas 3 would convert a column of objects to its string type if all objects are strings.
     return _pd().Series(values, dtype=values.dtype, copy=False, **options)
@@ -146,9 +142,8 @@ def _frame(reader: ValueReader, index: Any, columns: Any, parts: Any) -> Any:
     # Compares the lengths first: `names` may be a range whose items do not fit in memory.
     require(len(result) == len(names) and set(result) == set(range(len(names))))
     require(all(len(column) == len(rows) for column in result.values()))
-    frame = _pd().DataFrame(
-        {number: result[number] for number in range(len(names))}, index=range(len(rows)), copy=False
-    )
+    columns_in_order = {number: result[number] for number in range(len(names))}
+    frame = _pd().DataFrame(columns_in_order, index=range(len(rows)), copy=False)
     return frame.set_axis(rows, axis=0).set_axis(names, axis=1)
 
 
@@ -205,8 +200,7 @@ def _categorical(reader: ValueReader, name: Any, categories: Any, ordered: Any) 
 
 def _string(_: ValueReader, storage: Any, nullable: Any, texts: Any) -> Any:
     require(all(text is None or isinstance(text, str) for text in texts))
-    missing = _pd().NA if nullable is True else float("nan")
-    return _pd().array(texts, dtype=_pd().StringDtype(storage, na_value=missing))
+    return _pd().array(texts, dtype=_pd().StringDtype(storage, na_value=_pd().NA if nullable is True else math.nan))
 
 
 def _masked(reader: ValueReader, values: Any, mask: Any) -> Any:
@@ -219,10 +213,6 @@ def _interval(reader: ValueReader, left: Any, right: Any, closed: Any) -> Any:
     return _pd().arrays.IntervalArray.from_arrays(_index(reader, left), _index(reader, right), closed=closed)
 
 
-def _period(reader: ValueReader, ordinals: Any, frequency: Any) -> Any:
-    return _pd().PeriodIndex.from_ordinals(_numpy(reader, ordinals), freq=frequency).array
-
-
 _COLUMNS: Mapping[str, Callable[..., Any]] = {
     "object": lambda reader, parts: reader.objects([len(parts)], parts),
     "numpy": _numpy,
@@ -231,7 +221,7 @@ _COLUMNS: Mapping[str, Callable[..., Any]] = {
     "string": _string,
     "masked": _masked,
     "interval": _interval,
-    "period": _period,
+    "period": lambda reader, parts, freq: _pd().PeriodIndex.from_ordinals(_numpy(reader, parts), freq=freq).array,
 }
 
 
@@ -309,21 +299,17 @@ def _timedelta(_: object, days: Any, seconds: Any, microseconds: Any) -> dt.time
     return dt.timedelta(require_type(int, days), require_type(int, seconds), require_type(int, microseconds))
 
 
-def _moment(kind: type[dt.datetime | dt.time]) -> Callable[..., Any]:
-    def read(_: ValueReader, text: Any, fold: Any, zone: Any) -> Any:
-        return kind.fromisoformat(require_type(str, text)).replace(fold=require_type(int, fold), tzinfo=_zone(zone))
-
-    return read
+def _moment(kind: type[dt.datetime | dt.time], _: ValueReader, text: Any, fold: Any, zone: Any) -> Any:
+    return kind.fromisoformat(require_type(str, text)).replace(fold=require_type(int, fold), tzinfo=_zone(zone))
 
 
 def _unit(value: Any) -> str:
-    require(value in _UNITS)
+    require(value in ("s", "ms", "us", "ns"))
     return require_type(str, value)
 
 
 def _timestamp(_: ValueReader, number: Any, unit: Any, zone: Any) -> Any:
-    moment = import_module("numpy").datetime64(require_type(int, number), _unit(unit))
-    naive = _pd().Timestamp(moment)
+    naive = _pd().Timestamp(import_module("numpy").datetime64(require_type(int, number), _unit(unit)))
     return naive if zone is None else naive.tz_localize("UTC").tz_convert(_zone(zone))
 
 
@@ -342,8 +328,8 @@ _FORMS: dict[str, Callable[..., Any]] = {
     "frozenset": lambda reader, parts: frozenset(reader.values(parts)),
     "dict": ValueReader.dict,
     "date": lambda _, text: dt.date.fromisoformat(require_type(str, text)),
-    "time": _moment(dt.time),
-    "datetime": _moment(dt.datetime),
+    "time": partial(_moment, dt.time),
+    "datetime": partial(_moment, dt.datetime),
     "timedelta": _timedelta,
     "decimal": lambda _, text: Decimal(require_type(str, text)),
     "array": ValueReader.npy,
@@ -353,7 +339,9 @@ _FORMS: dict[str, Callable[..., Any]] = {
     "NaT": lambda _: _pd().NaT,
     "Timestamp": _timestamp,
     "Timedelta": _timedelta64,
-    "Series": _series,
+    "Series": lambda reader, index, column, name: _exact_series(
+        _column(reader, column), index=_index(reader, index), name=reader.value(name)
+    ),
     "DataFrame": _frame,
     "Index": _plain_index,
     "RangeIndex": _range,

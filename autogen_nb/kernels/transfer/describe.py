@@ -24,9 +24,8 @@ _SCALARS = (str, bytes, int, float, bool, complex, type(None))
 def describe(name: str, value: Any, *, share: Share = "schema") -> str:
     """A line such as "`df`: DataFrame, 3 rows x 1 columns: a (int64); 160 bytes"; "rows" adds the first rows."""
     size = size_of(value)
-    memory = (
-        f"; {in_units(size)}" if size is not None and (size >= _MIN_REPORTED_SIZE or kind_of(value) in _TABLES) else ""
-    )
+    is_reported = size is not None and (size >= _MIN_REPORTED_SIZE or kind_of(value) in _TABLES)
+    memory = f"; {in_units(size)}" if is_reported else ""
     if is_collection(value):
         return f"`{name}`: {_collection(name, value)}"
     words = ", ".join(word for word in (type(value).__name__, shape(value)) if word)
@@ -35,9 +34,8 @@ def describe(name: str, value: Any, *, share: Share = "schema") -> str:
 
 
 def variables_text(descriptions: Sequence[str]) -> str:
-    if not descriptions:
-        return ""
-    return "\n\nVariables in your kernel:\n" + "\n".join(f"- {line}" for line in descriptions)
+    lines = "".join(f"\n- {line}" for line in descriptions)
+    return f"\n\nVariables in your kernel:{lines}" if lines else ""
 
 
 def in_units(size: int | None) -> str:
@@ -76,9 +74,8 @@ def _collection(name: str, value: Any) -> str:
     parts = f" of {partitions} partition{'s' * (partitions != 1)}" if isinstance(partitions, int) else ""
     is_table = type(value).__name__ == "DataFrame"
     pairs = list(zip(value.columns, value.dtypes, strict=True)) if is_table else []
-    size = (
-        f", {' x '.join(map(str, value.shape))}, {_dtype_text(value.dtype)}" if hasattr(type(value), "chunks") else ""
-    )
+    is_array = hasattr(type(value), "chunks")
+    size = f", {' x '.join(map(str, value.shape))}, {_dtype_text(value.dtype)}" if is_array else ""
     where = "on a cluster" if cluster_of({name: value}) else "in the kernel"
     return (
         f"Dask {type(value).__name__}{parts}{size}{_columns(pairs[:_MAX_COLUMNS], len(pairs))}; "

@@ -46,9 +46,6 @@ class _CountingWriter:
         self.position += length
         return length
 
-    def align(self) -> None:
-        self.write(bytes(-self.position % _ALIGNMENT))
-
 
 def dump(value: Any, stem: str, *, limit: float = float("inf"), available: Iterable[str] = ()) -> int:
     """Writes the value to files with the prefix `stem`; returns the total size in bytes."""
@@ -61,7 +58,7 @@ def dump(value: Any, stem: str, *, limit: float = float("inf"), available: Itera
             with buffer.raw() as raw:
                 if raw.nbytes < _SEPARATE_SIZE:
                     return True
-                buffers.align()
+                buffers.write(bytes(-buffers.position % _ALIGNMENT))
                 spans.append((buffers.position, raw.nbytes))
                 buffers.write(raw)
             return False

@@ -75,7 +75,19 @@ async def _load(
     connection = "" if cluster is None else str(folder / CLUSTER)
     reply = await _call(kernel, handle, "load", files=packed_files(names, folder), cluster=connection)
     await handle.files.drop(folder)
-    return _parse_load_reply(reply)
+    fields = reply if isinstance(reply, dict) else {}
+    if "cluster" in fields:
+        raise TransferError(
+            f"the agent's kernel cannot connect to the Dask cluster ({printable(fields['cluster'])}); a sandbox needs "
+            "--net, and a container needs an address that it can reach; nothing was handed over"
+        )
+    if "name" in fields:
+        raise TransferError(
+            f"`{printable(fields['name'])}` cannot be handed over: the agent's kernel could not load it "
+            f"({printable(fields.get('why'))}); nothing was handed over"
+        )
+    overwritten = fields.get("overwritten")
+    return tuple(filter(str.isidentifier, map(str, overwritten if isinstance(overwritten, list) else ())))
 
 
 async def get(kernel: Kernel, name: str, *, unpickle: bool = False) -> Any:
@@ -97,7 +109,7 @@ async def get(kernel: Kernel, name: str, *, unpickle: bool = False) -> Any:
         except OSError as error:
             raise TransferError(f"`{name}` cannot be copied back: {error}") from error
         with held:
-            return await asyncio.to_thread(_read_pickled if unpickle else _read, name, held)
+            return await asyncio.to_thread(_read, name, held, unpickle=unpickle)
 
 
 async def variables(kernel: Kernel) -> tuple[HandedVariable, ...]:
@@ -117,7 +129,9 @@ async def _python_kernel(kernel: Kernel) -> KernelHandle:
 
 async def _call(kernel: Kernel, handle: KernelHandle, function: str, **arguments: Any) -> Any:
     reply = handle.outbox / f"reply-{uuid.uuid4().hex}.json"
-    source = handle.files.with_remote_paths(_call_source(function, arguments, reply))
+    # The arguments are JSON in a string literal, so no value runs as code.
+    source = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
+    source = handle.files.with_remote_paths(f'__import__("sys").modules["autogen_nb_service"].answer({source})')
     reason = "the agent's kernel did not answer"
 
     def note_failure(output: Output) -> None:
@@ -137,12 +151,6 @@ async def _call(kernel: Kernel, handle: KernelHandle, function: str, **arguments
     finally:
         with suppress(OSError):
             handle.held_outbox.remove(reply.name)
-
-
-def _call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
-    # The arguments are JSON in a string literal, so no value runs as code.
-    arguments_source = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
-    return f'__import__("sys").modules["autogen_nb_service"].answer({arguments_source})'
 
 
 def _check_names(names: Iterable[str]) -> None:
@@ -177,34 +185,10 @@ def _copy_small(folder: Path, copy: Path) -> bool:
     return copy.is_dir()
 
 
-def _parse_load_reply(reply: Any) -> tuple[str, ...]:
-    fields = reply if isinstance(reply, dict) else {}
-    if "cluster" in fields:
-        raise TransferError(
-            f"the agent's kernel cannot connect to the Dask cluster ({printable(fields['cluster'])}); a sandbox needs "
-            "--net, and a container needs an address that it can reach; nothing was handed over"
-        )
-    if "name" in fields:
-        raise TransferError(
-            f"`{printable(fields['name'])}` cannot be handed over: the agent's kernel could not load it "
-            f"({printable(fields.get('why'))}); nothing was handed over"
-        )
-    names = fields.get("overwritten")
-    return tuple(str(name) for name in names if str(name).isidentifier()) if isinstance(names, list) else ()
-
-
-def _read(name: str, folder: HeldFolder) -> Any:
+def _read(name: str, folder: HeldFolder, *, unpickle: bool) -> Any:
     try:
-        return decode(folder)
-    except TransferError as error:
-        raise TransferError(f"`{name}` cannot be copied back: {error}") from error
-
-
-def _read_pickled(name: str, folder: HeldFolder) -> Any:
-    try:
-        return load("value", folder.opener)
+        return load("value", folder.opener) if unpickle else decode(folder)
     except Exception as error:
         # A class's own code may raise any exception.
-        raise TransferError(
-            f"`{name}` cannot be copied back: it cannot be unpickled here ({type(error).__name__}: {error})"
-        ) from error
+        why = f"it cannot be unpickled here ({type(error).__name__}: {error})" if unpickle else error
+        raise TransferError(f"`{name}` cannot be copied back: {why}") from error

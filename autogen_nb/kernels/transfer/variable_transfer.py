@@ -3,6 +3,7 @@
 import difflib
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -146,15 +147,10 @@ class SharedVariables:
 
     def copy(self) -> "SharedVariables":
         """A copy of this record, for when the kernel later returns to its present state."""
-        copied = SharedVariables(self._current_kernel)
-        copied._kernel = self._kernel
-        copied._identity_tests.update(self._identity_tests)
-        copied._fingerprints.update(self._fingerprints)
-        return copied
+        return copy(self)
 
     def clear(self) -> None:
-        self._identity_tests.clear()
-        self._fingerprints.clear()
+        self._identity_tests, self._fingerprints = {}, {}
 
     def hand(self, values: Mapping[str, object], record: TransferRecord | None = None) -> tuple[str, ...]:
         """Records that the kernel has copies of `values`; returns the agent's variables that the copies replaced."""
@@ -162,8 +158,10 @@ class SharedVariables:
             self.clear()
             self._kernel = self._current_kernel()
         clashes = tuple(name for name in record.overwritten if name not in self._identity_tests) if record else ()
-        self._fingerprints.update(record.fingerprints if record else fingerprints_of(values))
-        self._identity_tests.update({name: _identity_test(value) for name, value in values.items()})
+        # A copy of this record shares the dictionaries, so they never change.
+        self._fingerprints = {**self._fingerprints, **(record.fingerprints if record else fingerprints_of(values))}
+        identity_tests = {name: _identity_test(value) for name, value in values.items()}
+        self._identity_tests = {**self._identity_tests, **identity_tests}
         return clashes
 
     def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
@@ -172,11 +170,8 @@ class SharedVariables:
 
     def holds(self, name: str, value: object) -> bool:
         """True if the current kernel has a copy of this object under this name."""
-        return (
-            self._current_kernel() == self._kernel
-            and name in self._identity_tests
-            and self._identity_tests[name](value)
-        )
+        is_same = self._identity_tests.get(name)
+        return self._current_kernel() == self._kernel and is_same is not None and is_same(value)
 
 
 def _identity_test(value: object) -> Callable[[object], bool]:
