@@ -32,7 +32,6 @@ _LONGEST_COMMAND = 200
 
 _log = logging.getLogger(__name__)
 _PACKET = 1 << 20
-_LOOKUP_SECONDS = 3.0
 _MOST_NAMES = 10
 # A host in an address, or alone in quotes.
 _NAME = re.compile(r"(?:://(?:[^/\s'\"@]*@)?|['\"])(localhost|(?:[a-z0-9_-]+\.)+[a-z]{2,})(?=[:/'\"?#])", re.IGNORECASE)
@@ -69,18 +68,16 @@ _FILE_TYPES = {*mimetypes.types_map, ".parquet", ".pkl", ".npy", ".sqlite", ".db
 
 def effect_of(words: Sequence[str]) -> Effect:
     """The effect of starting a program; the words are those of its command line."""
+    command, read = " ".join(words), shlex.join(words)
     match words:
         case [program, "-c", shell_code, *_] if program.rpartition("/")[2] in _SHELLS:
             command = read = shell_code
-        case _:
-            command, read = " ".join(words), shlex.join(words)
     match effects(CodeBlock("sh", read)):
         # A program beside the installer would run with its approval.
         case (Effect(kind="install") as effect,) if len(commands(read) or ()) == 1:
             return effect
-        case _:
-            what = f"starts {one_line(command, _LONGEST_COMMAND)}" if command else "starts a process"
-            return Effect("process", command, what)
+    what = f"starts {one_line(command, _LONGEST_COMMAND)}" if command else "starts a process"
+    return Effect("process", command, what)
 
 
 def config(folders: Sequence[Path], cwd: Path, environ: Mapping[str, str], *, has_root: bool = False) -> dict[str, Any]:
@@ -307,7 +304,7 @@ class GuardClient:
         """The name that has this address; "" if none of the known names has it."""
         with suppress(ValueError, TimeoutError):
             ip_address(address)
-            async with asyncio.timeout(_LOOKUP_SECONDS):
+            async with asyncio.timeout(3.0):
                 for name in self._names():
                     with suppress(OSError, UnicodeError):
                         found = await self._loop.getaddrinfo(name, None)

@@ -36,10 +36,7 @@ from autogen_nb.outputs import Output
 
 T = TypeVar("T")
 
-# A kernel on a busy machine needs time to write the files that code has left open.
-_SHUTDOWN_GRACE = 2.0
 _PREPARE_TIMEOUT = 10.0
-_BEFORE = "its variables are as they were before that block"
 _NO_CHECKPOINT = (
     "The agent's kernel cannot take a checkpoint because of {}. Until it can, a crash loses the variables, and undoing "
     "a cell runs the blocks before it again."
@@ -182,7 +179,12 @@ class Kernel:
         outcome = None
         try:
             await request.wait()
-            outcome = await self._conclude(request)
+            lost, self._lost = self._lost, ""
+            later = await self._outcome(request)
+            if not self.alive and self._ending is None:
+                await self.start()
+            self._end_turn()
+            outcome = replace(later, note=" ".join(filter(None, (lost, later.note))))
         finally:
             if outcome is None:
                 request.emit = ignore
@@ -253,7 +255,8 @@ class Kernel:
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.wait([self._starting])
-        await self._end(grace=_SHUTDOWN_GRACE)
+        # A kernel on a busy machine needs time to write the files that code has left open.
+        await self._end(grace=2.0)
         async with self._turn:
             self._lost = note
 
@@ -321,21 +324,13 @@ class Kernel:
         if not number:
             return f" and was restarted; {LOST}"
         more = f". {self.not_carried}".removesuffix(".") if self.not_carried else ""
-        return f"; {KEPT if number > self.last_block else _BEFORE}{more}"
+        return f"; {KEPT if number > self.last_block else 'its variables are as they were before that block'}{more}"
 
     async def _wake_latest(self) -> int:
         for number in self._states:
             if await self._wake(number):
                 return number
         return 0
-
-    async def _conclude(self, request: ExecuteRequest) -> BlockOutcome:
-        lost, self._lost = self._lost, ""
-        outcome = await self._outcome(request)
-        if not self.alive and self._ending is None:
-            await self.start()
-        self._end_turn()
-        return replace(outcome, note=" ".join(filter(None, (lost, outcome.note))))
 
     async def _finish_abandoned(self, request: ExecuteRequest) -> None:
         try:
@@ -427,8 +422,7 @@ class Kernel:
         return self._starting
 
     def _start_finished(self, task: "asyncio.Task[KernelHandle]") -> None:
-        if self._starting is task:
-            self._starting = None
+        self._starting = None
         if not task.cancelled():
             task.exception()  # prevents asyncio's warning; callers of `start` receive the exception
 

@@ -23,7 +23,6 @@ from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.request import ExecuteRequest
 from autogen_nb.trusted.held_folder import HeldFolder, clear
 
-_REPEAT_SECONDS = 0.25
 _START_TIMEOUT = 60.0
 _TAIL_BYTES = 2_000
 _DELETED = "the folder that {} was deleted; go to another one (%cd in a notebook), and run this again"
@@ -36,7 +35,7 @@ async def launch(provisioner: Provisioner, launch_spec: LaunchSpec) -> KernelHan
     try:
         handle = await provisioner.start(launch_spec)
         async with asyncio.timeout(_START_TIMEOUT):
-            await handle.await_answer(_REPEAT_SECONDS)
+            await handle.await_answer(0.25)
             if handle.checkpoints is not None:
                 # Connects to the supervisor before the kernel does.
                 await handle.unless_ended(handle.checkpoints.connect())

@@ -9,10 +9,6 @@ from typing import Any
 from autogen_nb.kernels.places.local import folder_for_sockets
 from autogen_nb.kernels.processes import private_folders
 
-_READY_TIMEOUT = 60.0
-# jupyter_client sends SIGTERM after half of this time, and SIGKILL at the end.
-_SHUTDOWN_SECONDS = 10.0
-
 
 class NotebookKernel:
     def __init__(self, manager: Any, client: Any, log: Path) -> None:
@@ -41,7 +37,8 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
             kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
             transport="ipc",
             connection_file=str(folder / "k.json"),
-            shutdown_wait_time=_SHUTDOWN_SECONDS,
+            # jupyter_client sends SIGTERM after half of this time, and SIGKILL at the end.
+            shutdown_wait_time=10.0,
         )
         environ = {
             **environment,
@@ -55,7 +52,7 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
         kernel = NotebookKernel(manager, client, folder / "log")
         try:
             client.start_channels()
-            await client.wait_for_ready(timeout=_READY_TIMEOUT)
+            await client.wait_for_ready(timeout=60.0)
             yield kernel
         finally:
             # A killed kernel cannot receive a shutdown request.

@@ -20,7 +20,6 @@ INTERRUPTED = 130
 
 LOST = "its variables are lost"
 KEPT = "its variables are kept"
-_SIGNAL_BASE = 128
 _MISSING_FILE = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
 _NOT_STARTED = re.compile(
     r"PermissionError: \[Errno 13\] .*: '([^']+)'$|([^\s:]+): (?:\S+ bad interpreter: )?Permission denied"
@@ -71,7 +70,7 @@ def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str, *, 
         gave_up = bool(request.denied) and status == -signal.SIGABRT
         why = f", because a library gave up after a denial ({request.denied[-1]})" if gave_up else ""
         event = ending or f"{describe_end(status)} while the block ran{why}{restarted}"
-        code = _SIGNAL_BASE - status if status < 0 else status or 1
+        code = 128 - status if status < 0 else status or 1
     else:
         how = "ran out of time" if request.expired else "was interrupted"
         event, code = f"The block {how} and did not stop; {killed}", TIMED_OUT if request.expired else INTERRUPTED
@@ -87,9 +86,8 @@ def describe_end(code: int) -> str:
 
 def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
     match = _QUOTED.fullmatch(failure.evalue.strip())
-    if failure.ename != "KeyError" or match is None or match[2] not in dropped:
-        return ""
-    if not any("<frozen os>" in line or "os.py" in line for line in failure.traceback):
+    is_of_environ = any("<frozen os>" in line or "os.py" in line for line in failure.traceback)
+    if failure.ename != "KeyError" or match is None or match[2] not in dropped or not is_of_environ:
         return ""
     return (
         f"The environment variable {match[2]} is set in the notebook but withheld from the agent's code; "

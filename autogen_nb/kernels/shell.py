@@ -5,7 +5,7 @@ import codecs
 import os
 import shutil
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from autogen_nb.outputs import Output, Stream
 _CHUNK = 2**16
 # The capacity of a pipe is at most 1 MiB, unless root raises the maximum.
 _READS_PER_PIPE = 2**20 // _CHUNK
-_SIGNAL_BASE = 128
 _REPEAT_SECONDS = 0.2
 _INTERRUPT_SECONDS = 1.0
 
@@ -63,7 +62,7 @@ class _Program:
             return BlockOutcome(TIMED_OUT, "The block ran out of time and was ended.")
         if self.interrupted and code != 0:
             return BlockOutcome(INTERRUPTED, "The block was interrupted.")
-        return BlockOutcome(_SIGNAL_BASE - code if code < 0 else code)
+        return BlockOutcome(128 - code if code < 0 else code)
 
 
 class Shell:
@@ -181,7 +180,6 @@ def _discard(pipe: int) -> None:
 
 
 def _read(pipe: int) -> bytes:
-    try:
+    with suppress(BlockingIOError):
         return os.read(pipe, _CHUNK)
-    except BlockingIOError:
-        return b""
+    return b""

@@ -12,6 +12,8 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import getitem
 from typing import Any, ClassVar
 from weakref import WeakSet
 
@@ -19,8 +21,6 @@ from autogen_nb.core.text.outputs import LOG_LIMIT, shorten
 from autogen_nb.kernels.channels import KernelChannels
 from autogen_nb.kernels.message_decoding import output
 from autogen_nb.outputs import Cleared, Display, Output, Stream
-
-TARGET = "jupyter.widget"
 
 _HANDLING_SECONDS = 10.0
 _MAX_WIDGETS = 5_000
@@ -118,7 +118,7 @@ class WidgetComms:
         match kind:
             case "status":
                 return self._take_status(parent, content.get("execution_state"))
-            case "comm_open" if content.get("target_name") == TARGET:
+            case "comm_open" if content.get("target_name") == "jupyter.widget":
                 with self._lock:
                     if len(self._widgets) < _MAX_WIDGETS:
                         self._widgets[content["comm_id"]] = Widget({}, set())
@@ -141,7 +141,9 @@ class WidgetComms:
     def _update(self, identifier: str, data: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         state = dict(data["state"])
         for path, buffer in zip(data.get("buffer_paths") or (), buffers, strict=False):
-            _insert_buffer(state, path, bytes(buffer))
+            *parents, key = path
+            holder: Any = reduce(getitem, parents, state)
+            holder[key] = bytes(buffer)
         if "outputs" in state:
             items = (output(item.get("output_type", ""), item) for item in state["outputs"])
             state["outputs"] = [item for item in items if item is not None]
@@ -224,10 +226,3 @@ def _with_output(outputs: list[Output], item: Output) -> list[Output]:
                 for each, is_same in zip(outputs, same_display, strict=True)
             ]
     return [*outputs, item]
-
-
-def _insert_buffer(state: Any, path: Sequence[Any], buffer: bytes) -> None:
-    *parents, key = path
-    for step in parents:
-        state = state[step]
-    state[key] = buffer

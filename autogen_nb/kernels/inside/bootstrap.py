@@ -9,23 +9,19 @@ from typing import Any
 
 
 def install(shell: Any, path: str, overlay: str, prefix: str, supervisor: str) -> None:
-    modules = {name: _make_module(name, code) for name, code in _unpack(path).items()}
+    modules: dict[str, Any] = {}
+    for name, code in _unpack(path).items():
+        modules[name] = sys.modules[f"autogen_nb_{name}"] = ModuleType(f"autogen_nb_{name}")
+        exec(code, vars(modules[name]))  # noqa: S102  # the package's code
     modules["service"].install(modules)
     modules["output_stream"].install(shell.kernel)
     modules["repair"].install(shell)
     modules["figures"].install(shell)
     modules["overlay_env"].enter(overlay, prefix)
-    modules["service"].show_charts(shell.display_formatter)
     if supervisor:
         threads = modules["lost_threads"].LostThreads(partial(modules["idle_pools"].restart_of, shell))
         connect = partial(modules["service"].connect, shell.kernel)
         modules["checkpoint"].install(shell.kernel, supervisor, threads, connect)
-
-
-def _make_module(name: str, code: CodeType) -> Any:
-    module = sys.modules[f"autogen_nb_{name}"] = ModuleType(f"autogen_nb_{name}")
-    exec(code, vars(module))  # noqa: S102  # the package's code
-    return module
 
 
 def _unpack(path: str) -> dict[str, CodeType]:

@@ -30,7 +30,6 @@ FIELD = "autogen_nb_checkpoint"
 # The process name of sleeping copies, which `limits/block_limits.py` does not count.
 NAME = "checkpoint"
 _IDLE_SECONDS = 0.005
-_PAUSE = 0.001
 _CREDENTIALS = struct.Struct("3i")
 _PR_SET_PDEATHSIG = 1
 _EVENTS = "anon_inode:[event"
@@ -239,7 +238,7 @@ class Checkpoints:
         import ctypes
 
         while os.getppid() == self._kernel_pid:
-            time.sleep(_PAUSE)
+            time.sleep(0.001)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != self._supervisor_pid:
             os._exit(1)

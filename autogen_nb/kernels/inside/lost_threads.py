@@ -22,13 +22,11 @@ _SAFE_NAMES = re.compile(r"asyncio_|IPythonHistorySavingThread|zarr_io|fsspecIO"
 # Threads that polars starts when it is imported, before it has a pool: those of its allocator, and the one that removes
 # its temporary files. The system cuts the names.
 _SAFE_NATIVE_NAMES = ("jemalloc_bg_thd", "polars-ooc-clea")
-_SAFE_CLASSES = ("TMonitor",)
 # Libraries that give their threads names.
 _NAMING = ("libzmq", "_polars_runtime")
 _STACK_SIZE = 2**16
 # OpenBLAS's threads keep running for about 30 ms after their work.
 _TRIES = 100
-_PAUSE = 0.001
 _WORD = 8
 # A whole call instruction of x86-64, which precedes each return address. Other words on the stack can be any data.
 _CALL = re.compile(
@@ -65,7 +63,7 @@ class LostThreads:
         self.restarts = []
         for number in sorted(unknown - self._safe):
             if thread := named.get(number):
-                if _SAFE_NAMES.match(thread.name) or type(thread).__name__ in _SAFE_CLASSES:
+                if _SAFE_NAMES.match(thread.name) or type(thread).__name__ == "TMonitor":
                     continue
                 if isinstance(restart := self._restart_of(thread), str):
                     return restart or f"the thread {thread.name!r}"
@@ -119,7 +117,7 @@ def _libraries(thread: int, maps: list[_Map]) -> set[str]:
             return set()
         if len(fields) > 1:
             break
-        time.sleep(_PAUSE)
+        time.sleep(0.001)
     else:
         return set()
     pointer = int(fields[-2], 16)

@@ -17,8 +17,6 @@ from ipykernel import iostream
 OutStream: Any = iostream.OutStream  # without types
 _HEADER: Any = getattr(OutStream, "parent_header", property())
 
-_FLUSH_SECONDS = 0.02
-_FLUSH_TIMEOUT = 60
 _PIECE_LENGTH = 2**18
 _PIPE_BYTES = 2**16  # the capacity of a pipe
 _MAX_UNSENT = 2**22  # characters
@@ -63,9 +61,9 @@ def _speed_up(stream: Any) -> None:
 
 
 class FastStream(OutStream):  # type: ignore[misc]  # as above
-    flush_interval = _FLUSH_SECONDS
+    flush_interval = 0.02
     # After its short default timeout, ipykernel would print a warning into the block's output.
-    flush_timeout = _FLUSH_TIMEOUT
+    flush_timeout = 60
     _is_flushing = _is_reading = False
     # What scripts for a terminal use of `io.TextIOWrapper`.
     line_buffering = write_through = False

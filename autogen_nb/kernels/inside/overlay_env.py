@@ -44,6 +44,8 @@ def make(folder: str) -> None:
     settings = join(folder, "pyvenv.cfg")
     if os.path.exists(settings):
         return
+    import sysconfig
+
     python, base = variables(folder)["PIP_PYTHON"], getattr(sys, "_base_executable", None) or sys.executable
     site_packages = join(folder, "lib", f"python{_version(2)}", "site-packages")
     own = (join(private(folder), part) for part in ("tmp", "cache", "matplotlib"))
@@ -51,8 +53,11 @@ def make(folder: str) -> None:
         os.makedirs(each, mode=0o700, exist_ok=True)
     os.symlink(base, python)
     os.symlink(site_packages, packages(folder))
+    installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()]
+    installed += [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
     # pip does not change packages that come from a .pth file, because they are outside of the environment.
-    _write(join(site_packages, "under.pth"), f"import site; list(map(site.addsitedir, {_installed_folders()!r}))\n")
+    under = f"import site; list(map(site.addsitedir, {list(dict.fromkeys(installed))!r}))\n"
+    _write(join(site_packages, "under.pth"), under)
     home = os.path.dirname(base)
     _write(settings, f"home = {home}\ninclude-system-site-packages = false\nversion = {_version(3)}\n")
 
@@ -82,15 +87,6 @@ def _version(count: int) -> str:
 def _write(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def _installed_folders() -> list[str]:
-    import sysconfig
-
-    folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()]
-    if site.ENABLE_USER_SITE:
-        folders.append(site.getusersitepackages())
-    return list(dict.fromkeys(folders))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 
 
 def make() -> str:
@@ -133,10 +134,7 @@ def _forward_output(process: "subprocess.Popen[bytes]") -> None:
 
 def _end_process(process: "subprocess.Popen[bytes]") -> None:
     for number in (signal.SIGINT, signal.SIGKILL):
-        try:
+        with suppress(OSError, subprocess.TimeoutExpired):
             os.killpg(process.pid, number)
             process.wait(timeout=1)
-        except (OSError, subprocess.TimeoutExpired):
-            continue
-        else:
             return

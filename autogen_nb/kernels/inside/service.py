@@ -21,8 +21,6 @@ import zmq
 
 _MAX_QUEUED_MESSAGES = 64
 _DIGEST_SECONDS = 0.2
-_CONNECT_SECONDS = 10
-_DRAW_SECONDS = 10
 _DIGEST_SECONDS_OF_BLOCK = 0.05
 _SCRIPT = """import json, sys, vl_convert
 sys.stdout.buffer.write(vl_convert.vegalite_to_png(json.load(sys.stdin), allowed_base_urls=[]))"""
@@ -39,13 +37,10 @@ def install(modules: dict[str, Any]) -> None:
     _keep_kernel_on_exit(shell)
     # Choosing a tip for each reply to a `kernel_info_request` would change the state of `random`.
     shell.enable_tip = False
-
-
-def show_charts(formatter: Any) -> None:
-    """Shows local pages, and Altair's charts with a picture."""
+    formatter = shell.display_formatter
     formatter.formatters["text/html"].for_type_by_name("IPython.lib.display", "IFrame", _local_page)
+    bundles = formatter.mimebundle_formatter
     for version in ("v5", "v6"):
-        bundles = formatter.mimebundle_formatter
         bundles.for_type_by_name(f"altair.vegalite.{version}.api", "TopLevelMixin", _with_picture)
 
 
@@ -82,7 +77,7 @@ def _connect_to_cluster(address: str, security: Any) -> None:
     except ValueError:
         client = None
     if client is None or client.status != "running" or client.scheduler.address != address:
-        Client(address, security=security, timeout=_CONNECT_SECONDS)
+        Client(address, security=security, timeout=10)
         for thread in threading.enumerate():
             # The person sees this name if the thread prevents a checkpoint.
             thread.name = "Dask client" if thread.name == "IO loop" else thread.name
@@ -238,7 +233,7 @@ def _with_picture(chart: Any, **options: Any) -> Any:
         if "://" in json.dumps({**specification, "$schema": ""}):
             return bundle
         drawn = subprocess.run(  # noqa: S603  # the guard knows this command
-            DRAW, input=json.dumps(specification).encode(), capture_output=True, check=True, timeout=_DRAW_SECONDS
+            DRAW, input=json.dumps(specification).encode(), capture_output=True, check=True, timeout=10
         )
     except Exception:  # noqa: BLE001  # a chart does not need its picture
         return bundle

@@ -1,6 +1,7 @@
 """Limits on the resources of kernels and other programs, and measures of what they use."""
 
 import os
+import re
 import signal
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,9 +15,6 @@ from typing import Any
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.inside.checkpoint import NAME
 
-_MEMORY_SHARE = 0.8
-_PROCESSES = 2_000
-_OUTPUT = 10**9
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 USUAL = ("numpy", "pandas", "matplotlib.pyplot")
 
@@ -24,7 +22,6 @@ _GIB = 2**30
 CGROUPS = Path("/sys/fs/cgroup")
 OWN_CGROUP = Path("/proc/self/cgroup")
 _KIB = 1024
-_SANDBOX = b"bwrap\n"
 _CHECKPOINT = f"({NAME})".encode()
 
 
@@ -39,7 +36,7 @@ class Limits:
 
     @classmethod
     def usual(cls) -> "Limits":
-        return cls(memory=int(_MEMORY_SHARE * machine_memory()), processes=_PROCESSES, output=_OUTPUT)
+        return cls(memory=int(0.8 * machine_memory()), processes=2_000, output=10**9)
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -160,17 +157,13 @@ def sandbox_pids(pid: int, kernel: int = 0) -> tuple[int, ...]:
     processes = [pid]
     with suppress(OSError, ValueError, IndexError):
         # The first process of a sandbox also adopts orphans, but /proc lists its own child before them.
-        while _read(f"/proc/{processes[-1]}/comm") == _SANDBOX:
+        while _read(f"/proc/{processes[-1]}/comm") == b"bwrap\n":
             processes.append(int(_children(processes[-1])[0]))
         children = map(int, _children(processes[-1])) if kernel and kernel != pid else ()
-        processes += [child for child in children if f"\t{kernel}\n" in _namespaces(child)]
+        # The line has the process's id in each namespace, the innermost last.
+        inside = re.compile(rb"^NSpid:.*\t%d$" % kernel, re.MULTILINE)
+        processes += [child for child in children if inside.search(_read(f"/proc/{child}/status"))]
     return tuple(processes)
-
-
-def _namespaces(pid: int) -> str:
-    """The line of /proc with the process's id in each namespace, the innermost last."""
-    lines = _read(f"/proc/{pid}/status").decode(errors="replace").splitlines(keepends=True)
-    return next((line for line in lines if line.startswith("NSpid:")), "")
 
 
 def _children(pid: int) -> list[bytes]:

@@ -18,7 +18,6 @@ from autogen_nb.kernels.limits.block_limits import CGROUPS, OWN_CGROUP, Limits, 
 
 _FACTOR = 1.25
 _REMOVAL_SECONDS = 5.0
-_PAUSE = 0.01
 
 
 # The counters in `memory.events` and `pids.events` that increase at the limit.
@@ -64,7 +63,7 @@ class Cgroup:
             with suppress(OSError):
                 self.folder.rmdir()
                 return
-            time.sleep(_PAUSE)
+            time.sleep(0.01)
 
     def _counts(self) -> dict[str, int]:
         return {

@@ -23,7 +23,6 @@ from autogen_nb.trusted.held_folder import clear
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 GUARD = SUPERVISOR.parent.parent / "guard"
-_KILL_TIMEOUT = 5.0
 
 
 def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future[int]":
@@ -158,20 +157,19 @@ class Lifeline:
     def wrap(self, command: Sequence[str]) -> list[str]:
         if not self._supervised:
             return list(command)
-        keep = "keep" if self._keep else "end"
-        folders = "\n".join(str(folder) for folder in self._folders)
-        cgroups = "" if self.cgroup is None else str(self.cgroup.folder)
-        # With -I and -S, the environment and installed packages do not influence the supervisor.
-        python = [sys.executable, "-I", "-S", str(SUPERVISOR)]
-        owner, report = str(os.getpid()), str(self._child_ends[1])
+        options = [str(os.getpid()), str(self._child_ends[1]), str(self._memory), "keep" if self._keep else "end"]
+        options += ["\n".join(map(str, self._folders)), "" if self.cgroup is None else str(self.cgroup.folder)]
         guard = "" if self.guard is None else f"{self._child_ends[2]},{''.join(map(str, self._child_ends[3:4]))}"
-        options = [owner, report, str(self._memory), keep, folders, cgroups, self.supervisor_socket, guard]
-        return [*python, *options, *command]
+        # With -I and -S, the environment and installed packages do not influence the supervisor.
+        return [sys.executable, "-I", "-S", str(SUPERVISOR), *options, self.supervisor_socket, guard, *command]
 
     def attach(self, process: "subprocess.Popen[bytes]") -> None:
         self.root_pid = self.command_pid = process.pid
         self.supervisor_exited = watch_exit(process, group=not self._keep)
-        self.supervisor_exited.add_done_callback(self._process_ended)
+        # The supervisor's last report may still be in the pipe.
+        self.supervisor_exited.add_done_callback(
+            lambda exited: self._loop.call_soon(self._set_exit_code, exited.result())
+        )
         if self._supervised:
             self._close_child_ends()
             self._loop.add_reader(self._reading, self._read_report)
@@ -200,7 +198,7 @@ class Lifeline:
     async def kill(self) -> None:
         if self._supervised:
             self._cut_lifeline()
-            await asyncio.wait([self.supervisor_exited], timeout=_KILL_TIMEOUT)
+            await asyncio.wait([self.supervisor_exited], timeout=5.0)
         if not self.supervisor_exited.done():
             kill_tree(self.root_pid)
 
@@ -258,10 +256,6 @@ class Lifeline:
             else:
                 self._has_leftovers = event == b"left"
                 self._set_exit_code(int(number))
-
-    def _process_ended(self, supervisor_exited: "asyncio.Future[int]") -> None:
-        # The supervisor's last report may still be in the pipe.
-        self._loop.call_soon(self._set_exit_code, supervisor_exited.result())
 
     def _set_exit_code(self, code: int) -> None:
         if not self.exited.done():

@@ -20,7 +20,6 @@ from autogen_nb.trusted import held_folder
 PREFIX = f"agn-{os.getuid()}-"
 
 _TRIES = 100
-_PAUSE = 0.01
 
 _locks: dict[Path, int] = {}
 _cleaned_parents: set[Path] = set()
@@ -84,7 +83,7 @@ def _make_locked(folder: Path) -> int | None:
             if (descriptor := _lock_folder(folder, require_lock=False)) is not None or not is_new:
                 return descriptor
         # Another process may have removed the new folder before this process could lock it.
-        time.sleep(_PAUSE)
+        time.sleep(0.01)
     return None
 
 

@@ -5,7 +5,7 @@ supervisor runs as the parent of the kernel, without an owner.
 
 1. The supervisor is a child subreaper: orphaned descendants become its children.
 2. Standard input is a pipe from the owner, the lifeline. When the pipe closes or data arrives, or the owner ends, the
-   supervisor kills all descendants, removes the cgroups and ends. After the owner's end, it also removes the folders.
+   supervisor kills all descendants, removes the cgroup and ends. After the owner's end, it also removes the folders.
 3. When the child ends, the supervisor kills the other descendants, and ends with the child's exit code or signal. With
    `keep`, it waits for the other descendants instead.
 4. The supervisor forwards SIGINT to the child's process group, with SIGCONT for stopped processes.
@@ -57,19 +57,17 @@ def main(arguments: list[str]) -> int:
     With a `path`, checkpoints of the kernel are possible: the client and the kernel connect to this socket.
     """
     owner, report, memory = map(int, arguments[:3])
-    keep, folders, cgroups = arguments[3] == "keep", _lines(arguments[4]), _lines(arguments[5])
-    path, guard, *command = arguments[6:]
+    keep, folders = arguments[3] == "keep", arguments[4]
+    cgroup, path, guard, *command = arguments[5:]
     if owner:
         os.set_inheritable(report, False)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    wake_reader, wake_writer = os.pipe()
-    for end in (wake_reader, wake_writer):
-        os.set_blocking(end, False)
+    wake_reader, wake_writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
     door = _Door(guard)
-    child = _start(command, cgroups, door)
+    child = _start(command, cgroup, door)
     # The supervisor closes its own copies of the output, so that readers notice when the child closes the output.
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
@@ -80,9 +78,12 @@ def main(arguments: list[str]) -> int:
     code = None
     while True:
         ready = {descriptor for descriptor, _ in poll.poll(None if checkpoints is None else checkpoints.timeout)}
-        signals = _read_signals(wake_reader)
+        signals = b""
+        with suppress(BlockingIOError):
+            signals = os.read(wake_reader, _PACKET)
         if signal.SIGINT in signals:
-            _interrupt(child)
+            for number in (signal.SIGINT, signal.SIGCONT):
+                _signal(os.killpg, [child] if child else [], number)
             _tell_owner(report, b"interrupted 0\n")
         ended = _reap()
         if checkpoints is not None:
@@ -95,7 +96,7 @@ def main(arguments: list[str]) -> int:
         if must_end or (code is not None and not (keep and _descendants())):
             break
     code = _end_all().get(child, code)
-    _remove_folders(folders if folders and _owner_is_gone(owner_pidfd) else [], cgroups if must_end else [])
+    _remove_folders(folders if folders and _owner_is_gone(owner_pidfd) else "", cgroup if must_end else "")
     return 0 if code is None else code
 
 
@@ -369,7 +370,7 @@ def _number_inside(pid: int) -> int:
     return next((int(line.split()[-1]) for line in lines if line.startswith(b"NSpid:")), 0)
 
 
-def _start(command: list[str], cgroups: list[str], door: _Door) -> int:
+def _start(command: list[str], cgroup: str, door: _Door) -> int:
     supervisor = os.getpid()
     child = os.fork()
     if child:
@@ -387,7 +388,7 @@ def _start(command: list[str], cgroups: list[str], door: _Door) -> int:
         # Writing a core dump of gigabytes would take long.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        for cgroup in cgroups:
+        if cgroup:
             # Without the cgroup, the owner still enforces the limits.
             with suppress(OSError), open(f"{cgroup}/cgroup.procs", "w") as file:  # noqa: PTH123 - as above
                 file.write("0")
@@ -401,41 +402,29 @@ def _start(command: list[str], cgroups: list[str], door: _Door) -> int:
         os._exit(127)
 
 
-def _remove_folders(folders: list[str], cgroups: list[str]) -> None:
+def _remove_folders(folders: str, cgroup: str) -> None:
     if folders:
         import shutil
 
-        for folder in folders:
+        # `splitlines` would also split at characters that file names may contain.
+        for folder in folders.split("\n"):
             # A tree that is too deep for `rmtree` stays, until `private_folders` of a later process removes the tree.
             with suppress(RecursionError):
                 shutil.rmtree(folder, ignore_errors=True)
     # The owner may exit before it has removed the cgroup.
     until = time.monotonic() + 1
-    for folder in cgroups:
-        while os.path.isdir(folder) and time.monotonic() < until:  # noqa: PTH112 - as above
-            # The system may need a moment to notice the end of the last process.
-            with suppress(OSError):
-                os.rmdir(folder)  # noqa: PTH106 - as above
-                break
-            time.sleep(_PAUSE)
+    while os.path.isdir(cgroup) and time.monotonic() < until:  # noqa: PTH112 - as above
+        # The system may need a moment to notice the end of the last process.
+        with suppress(OSError):
+            os.rmdir(cgroup)  # noqa: PTH106 - as above
+            break
+        time.sleep(_PAUSE)
 
 
 def _tell_owner(report: int, line: bytes) -> None:
     # This fails without an owner, and if the owner has ended.
     with suppress(OSError):
         os.write(report, line)
-
-
-def _interrupt(child: int) -> None:
-    with suppress(OSError):
-        for number in (signal.SIGINT, signal.SIGCONT) if child else ():
-            os.killpg(child, number)
-
-
-def _read_signals(wake_reader: int) -> bytes:
-    with suppress(BlockingIOError):
-        return os.read(wake_reader, 4096)
-    return b""
 
 
 def _make_poll(owner: int, wake_reader: int) -> "tuple[select.poll, int]":
@@ -533,11 +522,6 @@ def _descendants(spared: "set[int] | None" = None) -> dict[int, int]:
         descendants.update(new)
         new = [child for pid in new for child in children.get(pid, []) if child not in descendants]
     return {pid: groups[pid] for pid in descendants - (spared or set())}
-
-
-def _lines(text: str) -> list[str]:
-    # `splitlines` also splits at characters that file names may contain.
-    return [line for line in text.split("\n") if line]
 
 
 def _exit_like(code: int) -> None:
