@@ -346,11 +346,9 @@ class Kernel:
                 self._lost = (await self._outcome(request)).note
                 if self.tell is not None:
                     why = f"passed its {request.passed}" if request.passed else f"did not stop within {self._grace:g} s"
-                    result = (
-                        "was killed; the agent's variables are as they were before that code"
-                        if self.alive
-                        else "was replaced; the agent's variables are lost"
-                    )
+                    result = "was replaced; the agent's variables are lost"
+                    if self.alive:
+                        result = "was killed; the agent's variables are as they were before that code"
                     self.tell(f"The code {why}, so its kernel {result}.")
         finally:
             self._end_turn()

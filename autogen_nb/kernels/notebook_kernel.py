@@ -40,12 +40,8 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
             # jupyter_client sends SIGTERM after half of this time, and SIGKILL at the end.
             shutdown_wait_time=10.0,
         )
-        environ = {
-            **environment,
-            "IPYTHONDIR": str(folder / "ipython"),
-            # Prevents debugpy's warning about frozen modules.
-            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        }
+        # The last variable prevents debugpy's warning about frozen modules.
+        environ = {**environment, "IPYTHONDIR": str(folder / "ipython"), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
         with (folder / "log").open("wb") as log:
             await manager.start_kernel(cwd=str(cwd), env=environ, stdout=log, stderr=log)
         client = manager.client()

@@ -53,9 +53,8 @@ def classify(request: ExecuteRequest, ending: str | None, reached: str = "", *, 
         return BlockOutcome(TIMED_OUT, f"The block ran out of time and was interrupted; {result}.")
     if request.interrupted and request.exit_code:
         return BlockOutcome(INTERRUPTED, f"The block was interrupted; {result}.")
-    return BlockOutcome(
-        request.exit_code, f"The block failed; {result}." if is_back else "", changes=changes(request.reply)
-    )
+    note = f"The block failed; {result}." if is_back else ""
+    return BlockOutcome(request.exit_code, note, changes(request.reply))
 
 
 def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str, *, is_back: bool) -> BlockOutcome:

@@ -75,13 +75,11 @@ class WidgetComms:
     def read(self) -> tuple[dict[str, dict[str, Any]], set[str]]:
         """Returns the changed part of each widget's state, the oldest widget first, and the ids of closed widgets."""
         with self._lock:
-            changes = {
-                name: {key: widget.state[key] for key in widget.changed}
-                for name, widget in self._widgets.items()
-                if widget.changed
-            }
-            for name in changes:
-                self._widgets[name].changed.clear()
+            changes = {}
+            for name, widget in self._widgets.items():
+                if widget.changed:
+                    changes[name] = {key: widget.state[key] for key in widget.changed}
+                    widget.changed.clear()
             closed, self._closed = self._closed, set()
         return changes, closed
 
@@ -220,9 +218,6 @@ def _with_output(outputs: list[Output], item: Output) -> list[Output]:
         case [*others, Stream(name=name) as last], Stream(name=same) if name == same:
             return [*others, Stream(name, shorten(last.text + item.text, LOG_LIMIT))]
         case _, Display(update=True, display_id=changed):
-            same_display = (isinstance(each, Display) and each.display_id == changed for each in outputs)
-            return [
-                replace(item, update=False) if is_same else each
-                for each, is_same in zip(outputs, same_display, strict=True)
-            ]
+            new = replace(item, update=False)
+            return [new if isinstance(each, Display) and each.display_id == changed else each for each in outputs]
     return [*outputs, item]

@@ -8,6 +8,7 @@ import datetime as dt
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -200,7 +201,7 @@ class _Writer:
             pairs = zip(array, array.isna(), strict=True)
             texts = [None if is_missing else text for text, is_missing in self._checked(pairs)]
             return ["string", dtype.storage, dtype.na_value is pandas.NA, texts]
-        if isinstance(dtype, pandas.api.extensions.ExtensionDtype) and type(dtype).__name__ in _MASKED:
+        if isinstance(dtype, pandas.api.extensions.ExtensionDtype) and _MASKED.fullmatch(type(dtype).__name__):
             values = array.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
             return ["masked", self._npy(values), self._npy(array.isna())]
         if isinstance(dtype, pandas.IntervalDtype):
@@ -261,10 +262,7 @@ _ARROW: Mapping[str, Callable[[Any, str], object]] = {
     "polars.DataFrame": lambda frame, path: frame.write_ipc(path),
     "polars.Series": lambda series, path: series.to_frame().write_ipc(path),
 }
-_MASKED = frozenset(
-    {"BooleanDtype", "Float32Dtype", "Float64Dtype"}
-    | {f"{sign}Int{bits}Dtype" for sign in ("", "U") for bits in (8, 16, 32, 64)}
-)
+_MASKED = re.compile(r"(Boolean|Float(32|64)|U?Int(8|16|32|64))Dtype")
 
 
 def _zone(zone: dt.tzinfo | None) -> Any:

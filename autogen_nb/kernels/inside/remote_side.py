@@ -83,15 +83,14 @@ def remove(path: str) -> str:
 def save(name: str, code: str) -> None:
     root = os.path.realpath(os.getcwd())
     path = os.path.realpath(os.path.join(root, name))
+    if not path.startswith(os.path.join(root, "")):
+        sys.exit(f"{name!r} is not inside the working directory; nothing was saved or run")
     try:
-        if not path.startswith(os.path.join(root, "")):
-            raise ValueError(f"{name!r} is not inside the working directory; nothing was saved or run")  # noqa: TRY301 - as below
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(code)
     except (OSError, ValueError) as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(1)
+        sys.exit(str(error))
 
 
 def shell(program: str, code: str) -> None:

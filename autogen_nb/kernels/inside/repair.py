@@ -15,14 +15,12 @@ from typing import Any
 from weakref import WeakSet
 
 _DISPLAY_FUNCTIONS = ("print", "get_ipython", "display")
-_BUILTINS = ("print", "open", "repr", "str", "len", "isinstance", "getattr", "super", "__import__", "__build_class__")
+_NAMES = "print open repr str len isinstance getattr super __import__ __build_class__ get_ipython display".split()
 
 
 def install(shell: Any) -> None:
     _discard_stream_copies()
-    originals = {
-        name: getattr(builtins, name) for name in (*_BUILTINS, "get_ipython", "display") if hasattr(builtins, name)
-    }
+    originals = {name: getattr(builtins, name) for name in _NAMES if hasattr(builtins, name)}
     streams = {name: getattr(sys, name) for name in ("stdout", "stderr", "stdin")}
     descriptors = {number: os.dup(number) for number in (0, 1, 2)}
     folder = os.getcwd()

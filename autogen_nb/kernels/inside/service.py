@@ -129,7 +129,7 @@ def _load(files: dict[str, str], cluster: str) -> dict[str, Any]:
     except Exception as error:  # noqa: BLE001  # Dask and the network may raise any exception
         return {"cluster": f"{type(error).__name__}: {error}"}
     result: dict[str, Any] = pickles.load_all(files, _shell().user_ns)
-    _changes()
+    changes()
     return result
 
 
@@ -163,15 +163,6 @@ def _own_variables() -> dict[str, Any]:
 
 def changes() -> str:
     """JSON list of [what, name, old size, new size] since the last call; `what` is "new", "changed" or "deleted"."""
-    return json.dumps(_changes())
-
-
-def lost_values() -> str:
-    """JSON lists of the names of variables that a woken kernel does not have as they were (`lost_values.py`)."""
-    return json.dumps(_MODULES["lost_values"].lost_values(_shell().user_ns))
-
-
-def _changes() -> list[list[str]]:
     digest_of, shape = _digests(_DIGEST_SECONDS_OF_BLOCK), _MODULES["sizes"].shape
     values, before = _own_variables(), dict(_STATES)
     _STATES.clear()
@@ -189,7 +180,12 @@ def _changes() -> list[list[str]]:
             is_same = digest_of(values[name]) != digest
         if not is_same or size != old_size:
             changed.append(["changed", name, old_size, size])
-    return changed + [["deleted", name, "", ""] for name in before if name not in _STATES]
+    return json.dumps(changed + [["deleted", name, "", ""] for name in before if name not in _STATES])
+
+
+def lost_values() -> str:
+    """JSON lists of the names of variables that a woken kernel does not have as they were (`lost_values.py`)."""
+    return json.dumps(_MODULES["lost_values"].lost_values(_shell().user_ns))
 
 
 def _digests(seconds: float) -> Callable[[Any], str]:

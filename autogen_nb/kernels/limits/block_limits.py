@@ -52,9 +52,8 @@ class Limits:
         for name in settings:
             if name not in names:
                 near = get_close_matches(str(name), names, 1)
-                raise ConfigError(
-                    f"limits has no {name!r}" + (f" (did you mean {near[0]!r}?)" if near else f": it has {names}")
-                )
+                hint = f" (did you mean {near[0]!r}?)" if near else f": it has {names}"
+                raise ConfigError(f"limits has no {name!r}{hint}")
         changes: dict[str, Any] = {name: _parse_limit(name, value) for name, value in settings.items()}
         return replace(cls.usual(), **changes)
 

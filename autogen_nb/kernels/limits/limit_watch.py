@@ -29,10 +29,8 @@ _KILL_FACTOR = 1.25
 class LimitWatch:
     def __init__(self, watched: KernelHandle | LocalJob, limits: Limits, on_exceeded: OnExceeded) -> None:
         self._watched = watched
-        self._cgroup = watched.cgroup
         self._root_pid = watched.root_pid or 0
         self._limits = limits
-        self._names = limits.names
         self._on_exceeded = on_exceeded
         self._wake = asyncio.Event()
         self._busy = False
@@ -43,15 +41,16 @@ class LimitWatch:
 
     def begin(self) -> None:
         self._busy, self._exceeded_at = True, None
-        if self._cgroup is not None:
-            self._cgroup.begin()
+        if self._watched.cgroup is not None:
+            self._watched.cgroup.begin()
         self._cpu_at_start = measure(self._root_pid).cpu if self._limits.cpu is not None else 0.0
         self._wake.set()
 
     def end(self) -> None:
         """Kills the block's remaining processes if the cgroup has reached a limit and there are still too many."""
         self._busy = False
-        if self._cgroup is not None and self._cgroup.reached_limit() and self._limits.processes is not None:
+        cgroup = self._watched.cgroup
+        if cgroup is not None and cgroup.reached_limit() and self._limits.processes is not None:
             usage = measure(self._root_pid)
             if usage.tasks > self._limits.processes:
                 self._end_others(usage)
@@ -75,8 +74,8 @@ class LimitWatch:
             cost = time.thread_time() - started
 
     def _check(self, usage: ResourceUsage) -> None:
-        names, limits = self._names, self._limits
-        reached = "" if self._cgroup is None else self._cgroup.reached_limit()
+        limits, names = self._limits, self._limits.names
+        reached = "" if self._watched.cgroup is None else self._watched.cgroup.reached_limit()
         memory, processes, cpu = [
             math.inf if limit is None else limit for limit in (limits.memory, limits.processes, limits.cpu)
         ]

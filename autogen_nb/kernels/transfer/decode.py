@@ -85,10 +85,8 @@ class ValueReader:
 
     def objects(self, shape: Any, parts: Any) -> Any:
         values = self.values(parts)
-        require(
-            all(require_type(int, number) >= 0 for number in require_type(list, shape))
-            and math.prod(shape) == len(values)
-        )
+        require(all(require_type(int, number) >= 0 for number in require_type(list, shape)))
+        require(math.prod(shape) == len(values))
         result = import_module("numpy").empty(len(values), dtype=object)
         for number, value in enumerate(values):
             result[number] = value
@@ -193,9 +191,7 @@ def _zoned(reader: ValueReader, name: Any, unit: Any, zone: Any) -> Any:
 
 
 def _categorical(reader: ValueReader, name: Any, categories: Any, ordered: Any) -> Any:
-    return _pd().Categorical.from_codes(
-        _numpy(reader, name), categories=_index(reader, categories), ordered=ordered is True
-    )
+    return _pd().Categorical.from_codes(_numpy(reader, name), _index(reader, categories), ordered is True)
 
 
 def _string(_: ValueReader, storage: Any, nullable: Any, texts: Any) -> Any:

@@ -1,7 +1,7 @@
 """Describes a variable for a model: its type, shape, columns and size, and on request its first rows."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import islice
 from typing import Any, Literal, TypeAlias
@@ -50,21 +50,18 @@ def in_units(size: int | None) -> str:
 def _detail(value: Any) -> str:
     kind = kind_of(value)
     if kind == "pandas.DataFrame":
-        pairs = list(zip(value.columns[:_MAX_COLUMNS], value.dtypes.iloc[:_MAX_COLUMNS], strict=True))
-        return _columns(pairs, len(value.columns))
+        return _columns(zip(value.columns, value.dtypes, strict=True))
     if kind == "polars.DataFrame":
-        return _columns(list(value.schema.items())[:_MAX_COLUMNS], value.width)
+        return _columns(value.schema.items())
     if kind == "pyarrow.Table":
-        names, types = value.schema.names[:_MAX_COLUMNS], value.schema.types
-        return _columns(list(zip(names, types, strict=False)), len(types))
+        return _columns(zip(value.schema.names, value.schema.types, strict=True))
     if kind in ("numpy.ndarray", "pandas.Series", "polars.Series") or kind.endswith("Index"):
         dtype = getattr(value, "dtype", None)
         return "" if dtype is None else f", {_dtype_text(dtype)}"
     if kind.startswith("sklearn."):
         return _estimator(value)
     if is_dataclass(value) and not isinstance(value, type):
-        pairs = [(field.name, getattr(field.type, "__name__", field.type)) for field in fields(value)]
-        return _columns(pairs[:_MAX_COLUMNS], len(pairs))
+        return _columns((field.name, getattr(field.type, "__name__", field.type)) for field in fields(value))
     return ""
 
 
@@ -73,12 +70,12 @@ def _collection(name: str, value: Any) -> str:
     # A Dask `Delayed` has every attribute, but none is a number.
     parts = f" of {partitions} partition{'s' * (partitions != 1)}" if isinstance(partitions, int) else ""
     is_table = type(value).__name__ == "DataFrame"
-    pairs = list(zip(value.columns, value.dtypes, strict=True)) if is_table else []
+    column_list = _columns(zip(value.columns, value.dtypes, strict=True)) if is_table else ""
     is_array = hasattr(type(value), "chunks")
     size = f", {' x '.join(map(str, value.shape))}, {_dtype_text(value.dtype)}" if is_array else ""
     where = "on a cluster" if cluster_of({name: value}) else "in the kernel"
     return (
-        f"Dask {type(value).__name__}{parts}{size}{_columns(pairs[:_MAX_COLUMNS], len(pairs))}; "
+        f"Dask {type(value).__name__}{parts}{size}{column_list}; "
         f"computed {where}: call .compute() only for results that fit in memory"
     )
 
@@ -117,9 +114,10 @@ def _first_rows(value: Any) -> str:
     return f"{value!r:.200}" if type(value) in _SCALARS else ""
 
 
-def _columns(pairs: list[tuple[Any, Any]], count: int) -> str:
-    column_list = ", ".join(f"{_one_line(name)} ({_dtype_text(dtype)})" for name, dtype in pairs)
-    left = count - len(pairs)
+def _columns(columns: Iterable[tuple[Any, Any]]) -> str:
+    pairs = list(columns)
+    column_list = ", ".join(f"{_one_line(name)} ({_dtype_text(dtype)})" for name, dtype in pairs[:_MAX_COLUMNS])
+    left = len(pairs) - _MAX_COLUMNS
     more = f" and {left} more column{'s' * (left > 1)}" if left > 0 else ""
     return f": {column_list}{more}" if column_list else ""
 

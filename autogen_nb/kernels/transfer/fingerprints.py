@@ -136,9 +136,8 @@ def _rows(frame: Any) -> tuple[Any, bool]:
     numpy = sys.modules["numpy"]
     spread = min(count, max(_END_ROWS, _SPREAD_ROWS // max(1, frame.shape[1])))
     ends = numpy.arange(min(_END_ROWS, count))
-    positions = numpy.unique(
-        numpy.concatenate([ends, count - 1 - ends, numpy.linspace(0, count - 1, spread).astype("i8")])
-    )
+    between = numpy.linspace(0, count - 1, spread).astype("i8")
+    positions = numpy.unique(numpy.concatenate([ends, count - 1 - ends, between]))
     return frame.take(positions), len(positions) == count
 
 
