@@ -307,7 +307,6 @@ class GuardClient:
             async with asyncio.timeout(3.0):
                 for name in self._names():
                     with suppress(OSError, UnicodeError):
-                        found = await self._loop.getaddrinfo(name, None)
-                        if address in {str(each[4][0]) for each in found}:
+                        if address in {str(each[4][0]) for each in await self._loop.getaddrinfo(name, None)}:
                             return name
         return ""

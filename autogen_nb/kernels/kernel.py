@@ -128,8 +128,7 @@ class Kernel:
     def runs_unguarded(self) -> bool:
         """True if the running kernel has no guard, and a new one could have one."""
         handle = self._handle
-        could = not self._provisioner.why_no_guard
-        return could and handle is not None and handle.alive and handle.guard is None
+        return not self._provisioner.why_no_guard and handle is not None and handle.alive and handle.guard is None
 
     @property
     def busy(self) -> bool:

@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib.util import MAGIC_NUMBER
@@ -53,13 +54,10 @@ async def launch(provisioner: Provisioner, launch_spec: LaunchSpec) -> KernelHan
 
 
 def _read_tail(folder: Path) -> str:
-    try:
-        with HeldFolder(folder.parent) as parent, parent.open(f"{folder.name}/log") as log:
-            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
-            text: str = log.read(_TAIL_BYTES).decode(errors="replace")
-    except OSError:
-        return ""
-    return text.strip()
+    with suppress(OSError), HeldFolder(folder.parent) as parent, parent.open(f"{folder.name}/log") as log:
+        log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
+        return str(log.read(_TAIL_BYTES).decode(errors="replace")).strip()
+    return ""
 
 
 def _describe_deleted(cwd: Path) -> str:
@@ -116,12 +114,11 @@ async def prepare(handle: KernelHandle, grace: float, prefix: str) -> None:
 async def import_ahead(handle: KernelHandle, name: str, grace: float) -> bool:
     source = f'__import__("sys").modules["autogen_nb_service"].import_ahead({name!r})'
     request = ExecuteRequest(handle, source, grace=grace, silent=True)
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(_IMPORT_TIMEOUT):
             await request.wait()
-    except TimeoutError:
-        return False
-    return request.end == "idle" and not request.exit_code
+        return request.end == "idle" and not request.exit_code
+    return False
 
 
 def with_parents(names: Sequence[str]) -> list[str]:

@@ -6,6 +6,7 @@ Source: "Messages on the IOPub (PUB/SUB) channel" of the Jupyter messaging speci
 import ast
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
@@ -85,10 +86,9 @@ def exit_code(evalue: str) -> int | None:
         return 0
     if evalue == "True":
         return 1
-    try:
+    with suppress(ValueError):
         return int(evalue) & 0xFF
-    except ValueError:
-        return None
+    return None
 
 
 def _text(value: Any) -> str:

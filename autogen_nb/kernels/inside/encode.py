@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from itertools import islice
@@ -58,11 +59,11 @@ def save(value: Any, folder: str) -> dict[str, str]:
 
 def is_data(value: Any) -> bool:
     """True if `save` probably accepts the value; checks only the first items."""
-    try:
+    # The value's class may raise anything, and another thread may change the value.
+    with suppress(Exception):
         _Checker("").value(value)
-    except Exception:  # noqa: BLE001  # the value's class may raise anything, and another thread may change the value
-        return False
-    return True
+        return True
+    return False
 
 
 class _Writer:

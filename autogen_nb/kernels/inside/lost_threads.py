@@ -109,35 +109,28 @@ def _maps() -> list[_Map]:
 def _libraries(thread: int, maps: list[_Map]) -> set[str]:
     """The libraries of the functions on a native thread's stack; empty if the thread never waits, or on errors."""
     starts = [start for start, _, _ in maps]
-    for _ in range(_TRIES):
-        try:
+    with suppress(OSError), open("/proc/self/mem", "rb", buffering=0) as memory:
+        for _ in range(_TRIES):
             with open(f"/proc/self/task/{thread}/syscall") as file:
                 fields = file.read().split()
-        except OSError:
+            if len(fields) > 1:
+                break
+            time.sleep(0.001)
+        else:
             return set()
-        if len(fields) > 1:
-            break
-        time.sleep(0.001)
-    else:
-        return set()
-    pointer = int(fields[-2], 16)
-    index = bisect(starts, pointer) - 1
-    if index < 0 or not maps[index][0] <= pointer < maps[index][1]:
-        return set()
-    memory = os.open("/proc/self/mem", os.O_RDONLY)
-    try:
+        pointer = int(fields[-2], 16)
+        index = bisect(starts, pointer) - 1
+        if index < 0 or not maps[index][0] <= pointer < maps[index][1]:
+            return set()
         size = min(maps[index][1] - pointer, _STACK_SIZE)
-        words = array.array("Q", os.pread(memory, size - size % _WORD, pointer))
+        words = array.array("Q", os.pread(memory.fileno(), size - size % _WORD, pointer))
         has_calls = os.uname().machine == "x86_64"
         libraries = set()
         for word in words:
             index = bisect(starts, word - _CALL_SIZE) - 1
             if index < 0 or not maps[index][2] or word > maps[index][1]:
                 continue
-            if not has_calls or _CALL.search(os.pread(memory, _CALL_SIZE, word - _CALL_SIZE)):
+            if not has_calls or _CALL.search(os.pread(memory.fileno(), _CALL_SIZE, word - _CALL_SIZE)):
                 libraries.add(maps[index][2])
-    except OSError:
-        return set()
-    finally:
-        os.close(memory)
-    return libraries
+        return libraries
+    return set()

@@ -117,15 +117,14 @@ def _forward_output(process: "subprocess.Popen[bytes]") -> None:
     assert process.stdout is not None
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     number = process.stdout.fileno()
-    while True:
+    ended = False
+    while not ended:
         ended = process.poll() is not None
         # A background process may keep the pipe open after the shell has ended.
         if select.select([number], [], [], 0 if ended else 0.05)[0]:
             data = os.read(number, 2**16)
             sys.stdout.write(decoder.decode(data))
             ended = not data
-        if ended:
-            break
     process.wait()
     sys.stdout.write(decoder.decode(b"", final=True))
     process.stdout.close()

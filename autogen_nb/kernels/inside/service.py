@@ -13,6 +13,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -57,8 +58,7 @@ def connect(kernel: Any) -> None:
     os.set_blocking(read_end, False)
     os.set_blocking(write_end, False)
     try:
-        loop = asyncio.get_event_loop()
-        loop.add_reader(read_end, os.read, read_end, 4096)
+        asyncio.get_event_loop().add_reader(read_end, os.read, read_end, 4096)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         _WAKE_PIPE[:] = read_end, write_end
     except (RuntimeError, ValueError, NotImplementedError):
@@ -72,10 +72,9 @@ def _connect_to_cluster(address: str, security: Any) -> None:
     """Connects to a Dask scheduler; the client becomes the kernel's default client."""
     from distributed import Client
 
-    try:
+    client = None
+    with suppress(ValueError):
         client = Client.current()
-    except ValueError:
-        client = None
     if client is None or client.status != "running" or client.scheduler.address != address:
         Client(address, security=security, timeout=10)
         for thread in threading.enumerate():

@@ -70,10 +70,9 @@ def _parse_limit(name: str, value: Any) -> float | None:
 def _parse_size(text: str) -> float | None:
     digits = text.strip().rstrip("BbKkMmGgIi ")
     unit = _UNITS.get(text.strip()[len(digits) :].strip().upper())
-    try:
+    with suppress(ValueError):
         return float(digits) * unit if unit is not None else None
-    except ValueError:
-        return None
+    return None
 
 
 def readable(number: float) -> str:
@@ -111,10 +110,9 @@ def preimports(modules: Sequence[str] = USUAL, *, total: int | None = None) -> t
 
 def file_text(path: Path) -> str:
     """The text of a file of the system; "" if it cannot be read."""
-    try:
+    with suppress(OSError, ValueError):
         return path.read_text("ascii").strip()
-    except (OSError, ValueError):
-        return ""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

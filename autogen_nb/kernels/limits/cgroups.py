@@ -83,7 +83,7 @@ def _can_delegate(folder: Path, mount: Path) -> bool:
 
 
 def _create_folder(folder: Path, values: Mapping[str, int]) -> bool:
-    try:
+    with suppress(OSError):
         folder.mkdir()
         for name, value in values.items():
             (folder / f"{name}.max").write_text(str(value), "ascii")
@@ -91,8 +91,7 @@ def _create_folder(folder: Path, values: Mapping[str, int]) -> bool:
         if "memory" in values:
             with suppress(OSError):
                 (folder / "memory.swap.max").write_text("0", "ascii")
-    except OSError:
-        with suppress(OSError):
-            folder.rmdir()
-        return False
-    return True
+        return True
+    with suppress(OSError):
+        folder.rmdir()
+    return False

@@ -9,6 +9,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal
 
 from autogen_nb.kernels.limits.block_limits import Limits, ResourceUsage, kill, measure, proportional_memory
@@ -62,12 +63,10 @@ class LimitWatch:
         cost = 0.0
         while True:
             self._wake.clear()
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(max(_BUSY_INTERVAL if self._busy else _IDLE_INTERVAL, _COST_FACTOR * cost)):
                     await self._wake.wait()
                 continue
-            except TimeoutError:
-                pass
             # On a machine that a fork bomb keeps busy, the wall time would be many times as long.
             started = time.thread_time()
             self._check(measure(self._root_pid))

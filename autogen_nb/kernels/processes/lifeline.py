@@ -54,18 +54,16 @@ def has_ended(process: "subprocess.Popen[bytes]") -> bool:
         return True
     if not hasattr(os, "waitid"):
         return False
-    try:
+    with suppress(ChildProcessError):
         return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:
-        return True
+    return True
 
 
 def signal_group(pid: int, name: str) -> bool:
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.Signals[name] if name else 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
+        return True
+    return False
 
 
 def kill_tree(pid: int) -> None:

@@ -90,7 +90,7 @@ def _make_locked(folder: Path) -> int | None:
 def _lock_folder(folder: Path, *, require_lock: bool = True) -> int | None:
     """Opens and locks a folder; None if the lock fails. With `require_lock`, fails on file systems without locks."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
+    with suppress(OSError):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -99,8 +99,6 @@ def _lock_folder(folder: Path, *, require_lock: bool = True) -> int | None:
         opened = os.fstat(descriptor)
         if opened.st_uid == os.geteuid() and os.path.samestat(opened, os.lstat(folder)):
             return descriptor
-    except OSError:
-        pass
     os.close(descriptor)
     return None
 

@@ -66,8 +66,7 @@ def main(arguments: list[str]) -> int:
     signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
-    door = _Door(guard)
-    child = _start(command, cgroup, door)
+    child = _start(command, cgroup, _Door(guard))
     # The supervisor closes its own copies of the output, so that readers notice when the child closes the output.
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
@@ -110,7 +109,6 @@ class Checkpoints:
     def __init__(self, path: str, memory: int, poll: "select.poll") -> None:
         import socket
 
-        self._sockets = socket
         self._memory = memory // 1024
         self._poll = poll
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -210,7 +208,9 @@ class Checkpoints:
 
     def _take(self, kernel: "Any") -> bool:
         """Handles a message of the kernel; returns False at the end of its connection."""
-        message, ends, _, _ = self._sockets.recv_fds(kernel, _PACKET, 1)
+        import socket
+
+        message, ends, _, _ = socket.recv_fds(kernel, _PACKET, 1)
         verb, number, *rest = message.split() or (b"", b"0")
         if int(number) in self._ends:
             self._drop(int(number))
@@ -317,7 +317,6 @@ class _Door:
         # This script has no package around it.
         kernels = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - as above
         sys.path += [kernels, f"{os.path.dirname(kernels)}/core/policy"]  # noqa: PTH120 - as above
-        self._json = json
         self._child = self._confined = socket.socket(fileno=int(child)) if child else None
         if owner:
             self._owner = socket.socket(fileno=int(owner))
@@ -331,9 +330,11 @@ class _Door:
     def confine(self) -> None:
         """Puts wall and door on this process, a child, and waits until the listener is taken."""
         if self._confines:
+            import json
+
             from guard.confine import confine  # type: ignore[import-not-found]  # as above
 
-            listener = confine(self._json.loads(self._confined.recv(_LONGEST_CONFIG)))
+            listener = confine(json.loads(self._confined.recv(_LONGEST_CONFIG)))
             self._confined.send(b"%d %d" % (os.getpid(), listener))
             self._confined.recv(_PACKET)
             os.close(listener)

@@ -149,8 +149,7 @@ def _read_array(array: Any, into: _Hash) -> None:
         return
     if array.nbytes > _MAX_BYTES and not array.flags.forc:
         into.is_complete = False
-        positions = numpy.linspace(0, array.size - 1, _SPREAD_ROWS).astype("i8")
-        array = array.flat[positions]
+        array = array.flat[numpy.linspace(0, array.size - 1, _SPREAD_ROWS).astype("i8")]
     into.buffer(_bytes_of(array))
 
 

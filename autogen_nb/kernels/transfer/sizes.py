@@ -1,6 +1,7 @@
 """Tells how large a value is, in the notebook and in the agent's kernel."""
 
 import sys
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -36,10 +37,10 @@ def _count(number: int, noun: str) -> str:
 
 def size_of(value: Any) -> int | None:
     """The approximate size of a value in bytes, from a sample of its items; None if the size is unknown."""
-    try:
+    # The value's class computes its size, and may raise any exception.
+    with suppress(Exception):
         return _size(value, 1)
-    except Exception:  # noqa: BLE001  # the value's class computes its size, and may raise any exception
-        return None
+    return None
 
 
 def is_collection(value: Any) -> bool:
