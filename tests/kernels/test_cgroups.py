@@ -125,8 +125,10 @@ def test_a_cgroups_limit_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("total", "count"), [(2**29, 0), (2**30, 1), (2**34, 3)])
-def test_less_is_imported_ahead_where_memory_is_small(total: int, count: int) -> None:
-    assert block_limits.preimports(total=total) == block_limits.USUAL[:count]
+def test_less_is_imported_ahead_where_memory_is_small(total: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_limits, "machine_memory", lambda: total)
+
+    assert block_limits.preimports(block_limits.USUAL) == block_limits.USUAL[:count]
 
 
 @pytest.fixture(scope="module")

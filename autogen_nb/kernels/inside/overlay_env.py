@@ -47,7 +47,7 @@ def make(folder: str) -> None:
     import sysconfig
 
     python, base = variables(folder)["PIP_PYTHON"], getattr(sys, "_base_executable", None) or sys.executable
-    site_packages = join(folder, "lib", f"python{_version(2)}", "site-packages")
+    site_packages = join(folder, "lib", f"python{sysconfig.get_python_version()}", "site-packages")
     own = (join(private(folder), part) for part in ("tmp", "cache", "matplotlib"))
     for each in (site_packages, os.path.dirname(python), *own):
         os.makedirs(each, mode=0o700, exist_ok=True)
@@ -58,8 +58,8 @@ def make(folder: str) -> None:
     # pip does not change packages that come from a .pth file, because they are outside of the environment.
     under = f"import site; list(map(site.addsitedir, {list(dict.fromkeys(installed))!r}))\n"
     _write(join(site_packages, "under.pth"), under)
-    home = os.path.dirname(base)
-    _write(settings, f"home = {home}\ninclude-system-site-packages = false\nversion = {_version(3)}\n")
+    home, version = os.path.dirname(base), ".".join(map(str, sys.version_info[:3]))
+    _write(settings, f"home = {home}\ninclude-system-site-packages = false\nversion = {version}\n")
 
 
 def enter(folder: str, prefix: str) -> None:
@@ -78,10 +78,6 @@ def enter(folder: str, prefix: str) -> None:
     sys.dont_write_bytecode = True
     # `tempfile` caches the folder of an earlier TMPDIR.
     tempfile.tempdir = None
-
-
-def _version(count: int) -> str:
-    return ".".join(map(str, sys.version_info[:count]))
 
 
 def _write(path: str, text: str) -> None:

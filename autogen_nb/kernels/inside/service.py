@@ -14,7 +14,6 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -101,12 +100,7 @@ def import_ahead(name: str) -> None:
 
 
 def answer(function: str, arguments: str, reply: str) -> None:
-    functions: dict[str, Callable[..., Any]] = {
-        "variables": variables,
-        "save": partial(_save, "encode"),
-        "save_pickled": partial(_save, "pickles"),
-        "load": _load,
-    }
+    functions: dict[str, Callable[..., Any]] = {"variables": variables, "save": _save, "load": _load}
     result = functions[function](**json.loads(arguments))
     with open(f"{reply}.part", "w", encoding="ascii") as file:
         json.dump(result, file)

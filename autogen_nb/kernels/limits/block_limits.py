@@ -103,8 +103,8 @@ def own_cgroup(cgroup_file: Path, mount: Path) -> Path | None:
     return mount / paths[0] if paths else None
 
 
-def preimports(modules: Sequence[str] = USUAL, *, total: int | None = None) -> tuple[str, ...]:
-    total = machine_memory() if total is None else total
+def preimports(modules: Sequence[str]) -> tuple[str, ...]:
+    total = machine_memory()
     return tuple(modules) if total >= 2 * _GIB else tuple(modules[:1]) if total >= _GIB else ()
 
 

@@ -59,19 +59,25 @@ def main(arguments: list[str]) -> int:
     owner, report, memory = map(int, arguments[:3])
     keep, folders = arguments[3] == "keep", arguments[4]
     cgroup, path, guard, *command = arguments[5:]
-    if owner:
-        os.set_inheritable(report, False)
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     wake_reader, wake_writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
+    poll, owner_pidfd = select.poll(), -1
+    poll.register(wake_reader, select.POLLIN)
+    if owner:
+        os.set_inheritable(report, False)
+        poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
+        # A forked child of the owner may keep the lifeline open after the owner's end.
+        with suppress(OSError):
+            owner_pidfd = os.pidfd_open(owner)
+            poll.register(owner_pidfd, select.POLLIN)
     child = _start(command, cgroup, _Door(guard))
     # The supervisor closes its own copies of the output, so that readers notice when the child closes the output.
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
         os.dup2(null, stream)
-    poll, owner_pidfd = _make_poll(owner, wake_reader)
     _tell_owner(report, b"started %d\n" % child)
     checkpoints = Checkpoints(path, memory, poll) if path else None
     code = None
@@ -291,10 +297,6 @@ def _memory(pid: int, name: bytes) -> int:
     return sum(int(line.split()[1]) for line in _read(pid, "smaps_rollup").splitlines() if line.startswith(name))
 
 
-def _prctl(option: int, value: int) -> None:
-    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
 class _Door:
     """Confines the kernel, and serves its calls in a thread (`guard`); does nothing if `ends` is "".
 
@@ -379,7 +381,7 @@ def _start(command: list[str], cgroup: str, door: _Door) -> int:
         return child
     try:
         os.setsid()
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != supervisor:
             os._exit(1)
         signal.set_wakeup_fd(-1)
@@ -426,18 +428,6 @@ def _tell_owner(report: int, line: bytes) -> None:
     # This fails without an owner, and if the owner has ended.
     with suppress(OSError):
         os.write(report, line)
-
-
-def _make_poll(owner: int, wake_reader: int) -> "tuple[select.poll, int]":
-    poll, owner_pidfd = select.poll(), -1
-    poll.register(wake_reader, select.POLLIN)
-    if owner:
-        poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
-        # A forked child of the owner may keep the lifeline open after the owner's end.
-        with suppress(OSError):
-            owner_pidfd = os.pidfd_open(owner)
-            poll.register(owner_pidfd, select.POLLIN)
-    return poll, owner_pidfd
 
 
 def _owner_is_gone(owner_pidfd: int) -> bool:

@@ -96,8 +96,8 @@ async def get(kernel: Kernel, name: str, *, unpickle: bool = False) -> Any:
     handle = await _python_kernel(kernel)
     with _new_folder(handle.held_outbox, handle.outbox) as folder:
         await handle.files.send(folder)
-        save = "save_pickled" if unpickle else "save"
-        reply = await _call(kernel, handle, save, name=name, folder=str(folder))
+        writer = "pickles" if unpickle else "encode"
+        reply = await _call(kernel, handle, "save", writer=writer, name=name, folder=str(folder))
         if not isinstance(reply, dict) or "missing" in reply:
             raise missing_variable(name, reply.get("missing") if isinstance(reply, dict) else None)
         if "refused" in reply:
