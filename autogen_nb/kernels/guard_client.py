@@ -295,8 +295,8 @@ class GuardClient:
     def _names(self) -> list[str]:
         """The hosts that permissions and the code name."""
         assert self._guarded is not None
-        effects = self._guarded.permissions.effects
-        permitted = [each.target for each in effects if each.kind == "network" and each.target]
+        known = self._guarded.permissions.effects
+        permitted = [each.target for each in known if each.kind == "network" and each.target]
         spelled = [name for name in _NAME.findall(self._code) if Path(name).suffix not in _FILE_TYPES]
         return list(dict.fromkeys([*permitted, *spelled]))[:_MOST_NAMES]
 
