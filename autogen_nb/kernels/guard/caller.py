@@ -45,20 +45,11 @@ class Pinned:
         return self.descriptor is None or os.fstat(self.descriptor).st_nlink > 0
 
     @property
-    def is_regular(self) -> bool:
-        """True for a file that opens at once; opening a pipe with a name waits for its other end."""
-        return stat.S_ISREG(os.fstat(self._held).st_mode)
-
-    @property
     def link(self) -> bytes:
-        """A path by which the supervisor reaches exactly this file."""
-        return b"/proc/self/fd/%d" % self._held
-
-    @property
-    def _held(self) -> int:
+        """A path by which the supervisor reaches exactly this file; raises FileNotFoundError without a file."""
         if self.descriptor is None:
             raise FileNotFoundError(errno.ENOENT, self.path)
-        return self.descriptor
+        return b"/proc/self/fd/%d" % self.descriptor
 
 
 class Caller:
@@ -141,11 +132,7 @@ class Caller:
 
     def duplicate(self, descriptor: int) -> int:
         """The same open file, which the caller cannot exchange any more."""
-        process = system_call("pidfd_open", self.process, 0)
-        try:
-            return self.hold(system_call("pidfd_getfd", process, signed(descriptor), 0))
-        finally:
-            os.close(process)
+        return self.hold(descriptor_of(self.process, signed(descriptor)))
 
     def path(self, address: int) -> bytes:
         """The path at an address, with the caller's own name instead of /proc/self and /dev/fd."""
@@ -220,6 +207,15 @@ class Caller:
         """Pins an open file of the caller."""
         held = self.duplicate(descriptor)
         return Pinned(_where(held), held)
+
+
+def descriptor_of(process: int, number: int) -> int:
+    """A copy of a descriptor of another process (pidfd_getfd(2))."""
+    pidfd = system_call("pidfd_open", process, 0)
+    try:
+        return system_call("pidfd_getfd", pidfd, number, 0)
+    finally:
+        os.close(pidfd)
 
 
 def signed(value: int) -> int:

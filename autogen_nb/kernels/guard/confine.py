@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.syscall.restype = ctypes.c_long
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+libc.sendto.restype = ctypes.c_ssize_t
 
 _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 24, 38
 _NEW_LISTENER, _WAIT_KILLABLE_RECV = 8, 32
@@ -81,11 +82,15 @@ _CAPABILITY_VERSION = 0x20080522
 
 def system_call(name: str, *arguments: "Any") -> int:
     """The result of a system call; raises OSError."""
-    result = _libc.syscall(NUMBERS[name], *arguments)
+    return checked(libc.syscall(NUMBERS[name], *arguments))
+
+
+def checked(result: int) -> int:
+    """The result of a function of the C library; raises OSError for its error."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-    return int(result)
+    return result
 
 
 def why_impossible() -> str:
@@ -106,7 +111,7 @@ def confine(rules: "Iterable[tuple[str, str]]") -> int:
     """
     if os.geteuid() == 0:
         _drop_capabilities()
-    _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     _build_wall(rules)
     program = _filter_program()
     code = ctypes.create_string_buffer(b"".join(program))
@@ -134,7 +139,7 @@ def _build_wall(rules: "Iterable[tuple[str, str]]") -> None:
 
 def _drop_capabilities() -> None:
     for number in _CAPABILITIES:
-        _libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
+        libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
     header, data = struct.pack("=Ii", _CAPABILITY_VERSION, 0), ctypes.create_string_buffer(24)
     system_call("capget", header, data)
     # Three sets (effective, permitted, inheritable) for the numbers up to 31, and three for the others.

@@ -24,13 +24,13 @@ from functools import partial
 
 from .call_numbers import NUMBERS
 from .caller import AT_FDCWD, Caller, base_path, is_plain
-from .confine import WRITING, system_call
+from .confine import WRITING
 from .plans import Plan, plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
 _RECEIVE, _SEND, _ID_VALID, _ADD_FD, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40182103, 0x40082104
@@ -58,11 +58,10 @@ _NAME_SERVICES = frozenset({"/run/nscd/socket", "/var/run/nscd/socket"})
 class Waiting:
     """A call that waits for answers to the questions in `open`."""
 
-    def __init__(self, caller: Caller, planned: Plan, number: int) -> None:
+    def __init__(self, caller: Caller, planned: Plan, questions: "Iterable[tuple[str, str]]") -> None:
         self.caller = caller
         self.planned = planned
-        self.number = number
-        self.open: set[tuple[str, str]] = set()
+        self.open = set(questions)
 
 
 class Door:
@@ -189,8 +188,7 @@ class Door:
         if any(effect in self._denied for effect in undecided) or (undecided and self._mode == "nothing"):
             self._fail(caller, errno.EACCES)
         elif undecided:
-            waiting = self._waiting[caller.number] = Waiting(caller, planned, caller.number)
-            waiting.open.update(undecided)
+            self._waiting[caller.number] = Waiting(caller, planned, undecided)
             for kind, target in undecided:
                 self._tell(question=[kind, target])
         else:
@@ -366,8 +364,8 @@ class Door:
             if not allowed:
                 self._withdraw(waiting, errno.EACCES)
             elif not waiting.open:
-                del self._waiting[waiting.number]
-                if self._is_valid(waiting.number):
+                del self._waiting[waiting.caller.number]
+                if self._is_valid(waiting.caller.number):
                     self._attempt(waiting.caller, partial(self._act, waiting.caller, waiting.planned))
                 else:
                     waiting.caller.close()
@@ -380,21 +378,12 @@ class Door:
             self._respond(number, 0, -errno.EINTR, 0)
 
     def _withdraw(self, waiting: Waiting, error: int) -> None:
-        self._waiting.pop(waiting.number, None)
+        self._waiting.pop(waiting.caller.number, None)
         self._fail(waiting.caller, error)
 
     def _tell(self, **message: "Any") -> None:
         with suppress(OSError):
             self._owner.send(json.dumps(message).encode())
-
-
-def take_listener(process: int, number: int) -> int:
-    """The listener, which the confined child has opened: an ancestor may copy it (pidfd_getfd(2))."""
-    pidfd = system_call("pidfd_open", process, 0)
-    try:
-        return system_call("pidfd_getfd", pidfd, number, 0)
-    finally:
-        os.close(pidfd)
 
 
 def _includes(path: str, target: str) -> bool:

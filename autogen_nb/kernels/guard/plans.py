@@ -4,7 +4,6 @@ An effect has a kind and a target, which is a path, an address or a command. A p
 which is safe only where the wall decides on its own, or where a call has only numbers.
 """
 
-import ctypes
 import errno
 import os
 import re
@@ -16,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 
 from .caller import AT_FDCWD, Caller, MagicLink, Pinned, signed
-from .confine import WRITING, system_call
+from .confine import WRITING, checked, libc, system_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,8 +36,6 @@ _SPECIAL = (b"/proc/", b"/sys/", b"/dev/")
 _TERMINAL = re.compile(r"/dev/pts/\d+")
 _PLAIN_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _ABOUT_ITSELF = re.compile(r"/proc/\d+/(task/\d+/)?(oom_score_adj|comm)")
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.sendto.restype = ctypes.c_ssize_t
 
 
 class Plan:
@@ -108,7 +105,8 @@ def _open(caller: Caller, folder: int, address: int, flags: int, mode: int) -> P
         lambda: _opened(caller, pinned, flags, mode & 0o7777),
         makes="" if pinned.descriptor is not None else pinned.path,
         hands_over=True,
-        waits=pinned.descriptor is not None and not pinned.is_regular,
+        # Opening a pipe with a name waits for its other end.
+        waits=pinned.descriptor is not None and not stat.S_ISREG(os.fstat(pinned.descriptor).st_mode),
         close_on_exec=bool(flags & os.O_CLOEXEC),
     )
 
@@ -282,13 +280,11 @@ def _connect(caller: Caller, descriptor: int, address: int, length: int) -> Plan
         effects = []
     elif family == socket.AF_UNIX and target[:1] not in ("@", ""):
         pinned = caller.find(AT_FDCWD, os.fsencode(target))
-        if pinned.descriptor is None:
-            raise FileNotFoundError(errno.ENOENT, target)
         raw, effects = struct.pack("=H", family) + pinned.link + b"\0", [("connect", pinned.path)]
     else:
         effects = [("network", target)]
     copy = caller.duplicate(descriptor)
-    return Plan(effects, lambda: _checked(_libc.connect(copy, raw, len(raw))), is_walled=False, waits=True)
+    return Plan(effects, lambda: checked(libc.connect(copy, raw, len(raw))), is_walled=False, waits=True)
 
 
 def _bind(caller: Caller, descriptor: int, address: int, length: int) -> Plan:
@@ -301,7 +297,7 @@ def _bind(caller: Caller, descriptor: int, address: int, length: int) -> Plan:
     is_asked = family in (socket.AF_INET, socket.AF_INET6) and target not in ("127.0.0.1:0", "[::1]:0")
     copy = caller.duplicate(descriptor)
     effects = [("listen", target)] if is_asked else []
-    return Plan(effects, lambda: _checked(_libc.bind(copy, raw, len(raw))), is_walled=False)
+    return Plan(effects, lambda: checked(libc.bind(copy, raw, len(raw))), is_walled=False)
 
 
 def _send_to(caller: Caller, descriptor: int, data: int, length: int, flags: int, address: int, size: int) -> Plan:
@@ -352,7 +348,7 @@ def _send(copy: int, data: bytes, flags: int, receiver: "tuple[bytes, int, str] 
     effects = [] if receiver is None or receiver[1] in _SILENT else [("network", receiver[2])]
     return Plan(
         effects,
-        lambda: _checked(_libc.sendto(copy, data, len(data), signed(flags), raw or None, len(raw))),
+        lambda: checked(libc.sendto(copy, data, len(data), signed(flags), raw or None, len(raw))),
         is_walled=False,
     )
 
@@ -388,13 +384,6 @@ def _done(act: "Callable[..., Any]", *arguments: "Any", **options: "Any") -> "Ca
         return 0
 
     return do
-
-
-def _checked(result: int) -> int:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return result
 
 
 def _refused() -> int:

@@ -350,14 +350,16 @@ class _Door:
             threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:
-        from guard.door import Door, take_listener  # type: ignore[import-not-found]  # as above
+        from guard.caller import descriptor_of  # type: ignore[import-not-found]  # as above
+        from guard.door import Door  # type: ignore[import-not-found]  # as above
         from path_scope import PathScope  # type: ignore[import-not-found]  # as above
 
         # Without a listener, the child has written why and ends.
         if told := self._child.recv(_PACKET):
             inner, listener = map(int, told.split())
             process = next(pid for pid in _descendants() if _number_inside(pid) == inner)
-            door = Door(take_listener(process, listener), self._owner, self._config, PathScope)
+            # The confined child has opened the listener, and an ancestor may copy it.
+            door = Door(descriptor_of(process, listener), self._owner, self._config, PathScope)
             self._child.send(b"go")
             try:
                 door.serve()
