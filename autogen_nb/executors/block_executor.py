@@ -37,7 +37,7 @@ from autogen_nb.kernels.outcome import (
     shorter_name_hint,
 )
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
-from autogen_nb.kernels.places.file_transfer import save_source, shell_source
+from autogen_nb.kernels.places.file_transfer import remote_call
 from autogen_nb.kernels.places.local import Overlay
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.places.provisioner import Provisioner
@@ -64,10 +64,6 @@ _NO_PYTHON = (
 
 
 Step: TypeAlias = Callable[[Emit[Output]], Awaitable[BlockOutcome]]
-
-
-FindVariable: TypeAlias = Callable[[str], Awaitable[tuple[bool, str]]]
-"""Gets a name that code does not find. Returns whether the kernel has it now, and a sentence for the model, or ""."""
 
 
 class KernelFunctions(Protocol):
@@ -135,7 +131,8 @@ class BlockExecutor:
         """A sentence that the model reads with the result of the block that runs, or of the next one."""
         self.words: list[str] = []
         """What the person has said since the last result; the model reads it with the next one."""
-        self.find_variable: FindVariable | None = None
+        self.find_variable: Callable[[str], Awaitable[tuple[bool, str]]] | None = None
+        """Gets a name that code does not find. Returns whether the kernel has it now, and a sentence or ""."""
         self.kernel_functions: KernelFunctions | None = None
         # The note about a missing kernel or Python: None before the first block, "" once a run has reported it.
         self._limitation = None if in_kernel else ""
@@ -179,7 +176,7 @@ class BlockExecutor:
     @property
     def why_no_guard(self) -> str:
         """Why code is asked about only before it runs; "" if the kernel's guard asks when code has an effect."""
-        return self.kernel.why_no_guard if self._in_kernel else "the executor runs each block as a program"
+        return self.kernel.why_no_guard if self._in_kernel else self._no_kernel
 
     async def start(self) -> None:
         """Prepares the working directory, and starts the kernel or the container; concurrent calls are safe."""
@@ -223,7 +220,8 @@ class BlockExecutor:
         def emit_and_note(output: Output) -> Awaitable[object] | None:
             nonlocal tail, missing
             if isinstance(output, Failure):
-                missing = _undefined_name(output)
+                name = _UNDEFINED.fullmatch(output.evalue) if output.ename == "NameError" else None
+                missing = name[1] if name else ""
                 notes.append(missing_variable_hint(output, self._dropped))
                 notes.append(read_only_hint(output, self._provisioner.own_folder))
                 tail = f"{output.ename}: {output.evalue}"
@@ -380,7 +378,7 @@ class BlockExecutor:
         if name is not None and provisioner.shares_disk:
             self._save(block.code, name)
         elif name is not None and is_python:
-            steps.append(partial(self.kernel.execute, save_source(name, block.code), silent=True))
+            steps.append(partial(self.kernel.execute, remote_call("save", name, block.code), silent=True))
         if in_kernel and is_python and self.kernel_functions is not None:
             steps.append(partial(self.kernel.execute, self.kernel_functions.source, silent=True))
         if in_kernel:
@@ -389,7 +387,7 @@ class BlockExecutor:
             argv = [*self._program(block.language), "-c", block.code]
             steps.append(partial(self._shell.run, argv, options["timeout"]))
         else:
-            source = shell_source("bash" if block.language in BASH else "sh", block.code)
+            source = remote_call("shell", "bash" if block.language in BASH else "sh", block.code)
             steps.append(partial(self.kernel.execute, source, timeout=options["timeout"], permissions="ours"))
         return steps
 
@@ -429,11 +427,6 @@ class BlockExecutor:
         if language in _SHELL:
             return [self._shell.program(language)]
         raise _unknown_language(language)
-
-
-def _undefined_name(failure: Failure) -> str:
-    name = _UNDEFINED.fullmatch(failure.evalue) if failure.ename == "NameError" else None
-    return name[1] if name else ""
 
 
 def file_name(block: CodeBlock) -> str:

@@ -17,6 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -65,9 +66,8 @@ _BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
 _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && exec "$@" >"$log" 2>&1'
 
 
-def engine_error() -> type[Exception]:
-    error: type[Exception] = import_module("docker.errors").DockerException
-    return error
+def engine_error() -> Any:
+    return import_module("docker.errors").DockerException
 
 
 def connect_engine() -> Any:
@@ -94,15 +94,11 @@ def connect_engine() -> Any:
 
 
 def find_image(client: Any, names: Sequence[str]) -> str:
-    errors = import_module("docker.errors")
     reasons = []
     for name in names:
         try:
-            try:
-                client.images.get(name)
-            except errors.ImageNotFound:
-                client.images.pull(name)
-        except errors.DockerException as error:
+            _provide_image(client, name, partial(client.images.pull, name))
+        except engine_error() as error:
             reasons.append(f"{name!r}: {error}")
         else:
             return name
@@ -118,17 +114,21 @@ def kernel_dockerfile(base: str) -> str:
 
 def build_kernel_image(client: Any, name: str, base: str) -> None:
     """Builds the image `name` from `base` and ipykernel, unless `name` exists."""
-    errors = import_module("docker.errors")
+    dockerfile = io.BytesIO(kernel_dockerfile(base).encode())
     try:
-        try:
-            client.images.get(name)
-        except errors.ImageNotFound:
-            client.images.build(fileobj=io.BytesIO(kernel_dockerfile(base).encode()), tag=name, rm=True)
-    except errors.DockerException as error:
+        _provide_image(client, name, partial(client.images.build, fileobj=dockerfile, tag=name, rm=True))
+    except engine_error() as error:
         raise ExecutionError(
             f"no image with ipykernel can be built from {base!r} ({error}): build one where the network is available, "
             "and pass its name as DockerJupyterServer(custom_image_name=...)"
         ) from error
+
+
+def _provide_image(client: Any, name: str, make: Callable[[], object]) -> None:
+    try:
+        client.images.get(name)
+    except import_module("docker.errors").ImageNotFound:
+        make()
 
 
 class ContainerProvisioner(Provisioner):
@@ -280,12 +280,8 @@ class ContainerProvisioner(Provisioner):
             return self._create_container(mounts, Limits())
         except engine_error() as error:
             name = self._options.get("name")
-            is_duplicate = name is not None and "already in use" in str(error)
-            way_out = (
-                f"; `docker rm --force {name}` removes the old container, or choose another name"
-                if is_duplicate
-                else ""
-            )
+            removal = f"; `docker rm --force {name}` removes the old container, or choose another name"
+            way_out = removal if name is not None and "already in use" in str(error) else ""
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
 
     def _create_container(self, mounts: Sequence[Any], limits: Limits) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from autogen_nb.errors import TransferError
 from autogen_nb.kernels.places.provisioner import KernelFiles, KernelHandle
 
 # The name of `inside/remote_side.py` as a module in the kernel.
-REMOTE_SIDE = "autogen_nb_remote_side"
+_REMOTE_SIDE = "autogen_nb_remote_side"
 _SOURCE = Path(__file__).parent.parent / "inside" / "remote_side.py"
 # A server accepts messages of up to 10 MiB, and base64 adds a third.
 _CHUNK = 4 * 2**20
@@ -18,12 +18,9 @@ _MAX_BYTES = 4 * 2**30
 _MAX_FILES = 10_000
 
 
-def shell_source(program: str, code: str) -> str:
-    return f'__import__("sys").modules[{REMOTE_SIDE!r}].shell({program!r}, {code!r})'
-
-
-def save_source(name: str, code: str) -> str:
-    return f'__import__("sys").modules[{REMOTE_SIDE!r}].save({name!r}, {code!r})'
+def remote_call(function: str, *arguments: Any) -> str:
+    """The source of a call of a function of `inside/remote_side.py`."""
+    return f'__import__("sys").modules[{_REMOTE_SIDE!r}].{function}({", ".join(map(repr, arguments))})'
 
 
 class ChannelTransfer(KernelFiles):
@@ -42,7 +39,7 @@ class ChannelTransfer(KernelFiles):
             "make",
             code="(lambda modules, new, name, source: (modules.__setitem__(name, new(name)), "
             'exec(compile(source, name, "exec"), modules[name].__dict__)))'
-            f'(__import__("sys").modules, type(__import__("sys")), {REMOTE_SIDE!r}, {source!r})',
+            f'(__import__("sys").modules, type(__import__("sys")), {_REMOTE_SIDE!r}, {source!r})',
         )
         await self._call("folder", self.with_remote_paths(str(self._kernel.outbox)))
 
@@ -52,7 +49,7 @@ class ChannelTransfer(KernelFiles):
     async def send(self, path: Path) -> None:
         if path.is_dir():  # noqa: ASYNC240 - a local file system answers at once
             await self._call("folder", self.with_remote_paths(str(path)))
-        for file in _files(path):
+        for file in [path] if path.is_file() else sorted(filter(Path.is_file, path.iterdir())):  # noqa: ASYNC240 - same
             with file.open("rb") as opened:
                 data = opened.read(_CHUNK)
                 while True:
@@ -73,12 +70,11 @@ class ChannelTransfer(KernelFiles):
         await self._call("remove", self.with_remote_paths(str(path)))
 
     async def _call(self, function: str, *arguments: Any, code: str = "") -> str:
-        call_arguments = ", ".join(map(repr, arguments))
         request = {
             "code": code,
             "silent": True,
             "store_history": False,
-            "user_expressions": {"answer": f'__import__("sys").modules[{REMOTE_SIDE!r}].{function}({call_arguments})'},
+            "user_expressions": {"answer": remote_call(function, *arguments)},
             "allow_stdin": False,
             "stop_on_error": False,
         }
@@ -87,10 +83,6 @@ class ChannelTransfer(KernelFiles):
             return _answer(await self._kernel.unless_ended(answer))
         except ChildProcessError as error:
             raise TransferError("the agent's kernel ended during a file transfer") from error
-
-
-def _files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(file for file in path.iterdir() if file.is_file())
 
 
 def _answer(content: dict[str, Any]) -> str:

@@ -113,7 +113,8 @@ class WebSocketChannels(KernelChannels):
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 await self._try_again(last=loop.time() > deadline)
-            self._end_lost_requests()
+            if self._unfinished:
+                asyncio.ensure_future(self._conclude(set(self._unfinished))).add_done_callback(_retrieve_exception)
 
     async def _try_again(self, *, last: bool) -> None:
         try:
@@ -121,10 +122,6 @@ class WebSocketChannels(KernelChannels):
         except Exception as error:  # noqa: BLE001 - any error means that there is no connection
             if last or (isinstance(error, HTTPClientError) and error.code in _GONE):
                 self._end(f"its server cannot be reached any more ({error})")
-
-    def _end_lost_requests(self) -> None:
-        if self._unfinished:
-            asyncio.ensure_future(self._conclude(set(self._unfinished))).add_done_callback(_retrieve_exception)
 
     async def _conclude(self, waiting: set[str]) -> None:
         """Rule 3: ends the requests without a reply."""
@@ -292,9 +289,6 @@ class ServerKernel(KernelHandle):
     async def _interrupt(self) -> None:
         await self._server.ask("POST", f"{self._path}/interrupt")
 
-    async def _quit(self) -> None:
-        await self._kill()
-
     async def _kill(self) -> None:
         if not self._deleted:
             self._deleted = True
@@ -306,9 +300,8 @@ class ServerKernel(KernelHandle):
         if not self.exited.done():
             self.exited.set_result(1)
 
-    async def _close(self) -> None:
-        # Without the deletion, the server would restart a dead kernel.
-        await self._kill()
+    # Without the deletion, the server would restart a dead kernel.
+    _quit = _close = _kill
 
     async def _is_gone(self) -> bool:
         with suppress(ExecutionError):

@@ -200,10 +200,9 @@ class Overlay:
         return {**environ, **overlay_env.variables(str(self.folder), environ.get("PYTHONPATH", ""))}
 
     def make(self) -> None:
-        if not private_folders.hold(self.folder):
-            return
-        overlay_env.make(str(self.folder))
-        _copy_fonts(Path(overlay_env.variables(str(self.folder))["MPLCONFIGDIR"]))
+        if private_folders.hold(self.folder):
+            overlay_env.make(str(self.folder))
+            _copy_fonts(Path(overlay_env.variables(str(self.folder))["MPLCONFIGDIR"]))
 
     def remove(self) -> None:
         private_folders.remove(self.folder)
