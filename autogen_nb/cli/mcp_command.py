@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from autogen_nb.cli import exit_codes
-from autogen_nb.cli.task_options import place_options
+from autogen_nb.cli.task_options import cell_options
 from autogen_nb.errors import ConfigError
 from autogen_nb.settings import Settings
 
@@ -18,7 +18,7 @@ _TOKEN = "AUTOGEN_NB_MCP_TOKEN"  # noqa: S105  # the name of a variable
 
 
 @click.command(short_help="An MCP server: a Python kernel for other agents.", epilog=exit_codes.TABLE)
-@place_options(confirm="When the client's person is asked before code runs. [risky]")
+@cell_options(confirm="When the client's person is asked before code runs. [risky]")
 @click.option("--http", type=click.IntRange(1, 65535), metavar="PORT", help="Serve on this port of this machine.")
 @click.option("--kernels", type=click.IntRange(0), default=0, help="The most kernels. [16, fewer in small memory]")
 def mcp(http: int | None, kernels: int, **values: Any) -> int:

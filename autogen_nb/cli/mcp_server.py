@@ -13,7 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, TypeVar
 from uuid import uuid4
 
 import mcp_types as types
@@ -27,7 +27,7 @@ from autogen_nb.agents.chats.export import Export, writable_path
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.user_proxy import code_pair
-from autogen_nb.conversations.chat_kernels import ChatFolders, remove_empty
+from autogen_nb.conversations.chat_kernels import remove_empty
 from autogen_nb.conversations.chat_sessions import ChatSessions
 from autogen_nb.conversations.conversations import CellRun, Conversations, Origin
 from autogen_nb.core.ports import Human, ModelRequest
@@ -53,7 +53,6 @@ from autogen_nb.events import (
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover, RulesFile
 from autogen_nb.kernels.places.writable import make_folder
-from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from autogen_nb.messages import Completion, Content, Message, Usage
 from autogen_nb.outputs import Stream
 from autogen_nb.run import result
@@ -64,18 +63,6 @@ from autogen_nb.views.in_words import shortened
 
 _RETURNED = "The program has the result."
 _FENCE = "`" * 8
-
-
-class ProgramPerson(Protocol):
-    """The person behind a program."""
-
-    def input(self, question: HumanInputAsked) -> HumanInputGiven: ...
-
-    async def approve(self, question: ApprovalAsked) -> ApprovalGiven: ...
-
-    async def allow(self, question: EffectAsked) -> EffectJudged: ...
-
-    async def typed(self, question: CodeInputAsked) -> CodeInputGiven: ...
 
 
 class ProgramModel:
@@ -94,7 +81,7 @@ class ProgramModel:
 class _Attended:
     """Asks the notebooks that show the session, and without one the program's own person."""
 
-    def __init__(self, attachment: Attachment, human: ProgramPerson) -> None:
+    def __init__(self, attachment: Attachment, human: "_Call") -> None:
         self._attachment = attachment
         self._human = human
         self.input = human.input
@@ -113,9 +100,12 @@ class _Attended:
 
 
 class ServedChats:
-    """The chats of a server, each with a kernel of its own."""
+    """The chats of a server, each with a kernel of its own.
 
-    def __init__(self, options: Settings, cwd: Path, kernels: int = 0) -> None:
+    The async methods are the server's tools; their parameter `session` is the name of a kernel.
+    """
+
+    def __init__(self, options: Settings, cwd: Path, kernels: int) -> None:
         place = options.place()
         place.check(cwd)
         self._settings = Settings().for_cell(options, attended=True, sandboxed=place.is_sandbox)
@@ -125,17 +115,15 @@ class ServedChats:
         self._conversations = Conversations(
             cwd,
             kernel_options=lambda: self._settings.kernel_options,
-            folders=ChatFolders(cwd),
             begin_session=sessions.begin,
         )
         self._conversations.kernels.set_limits(self._settings.kernel_idle, kernels)
         self._conversations.kernels.way_out = "--kernels N of the server allows more, and unused ones end after a while"
         self._turns: dict[str, asyncio.Lock] = {}
         self._attachments: dict[str, Attachment] = {}
+        self._waiting: dict[str, _Call] = {}
 
-    async def run(
-        self, name: str, code: str, human: ProgramPerson, show: Callable[[Event], None]
-    ) -> tuple[Content, bool]:
+    async def _run(self, name: str, code: str, call: "_Call") -> tuple[Content, bool]:
         """Runs a block; returns the report that a model would read, and whether the block ran without an error."""
         chat = self._conversations.named(name)
         async with self._turns.setdefault(name, asyncio.Lock()):
@@ -145,33 +133,25 @@ class ServedChats:
             cell_run = chat.begin(Origin(None, uuid4().hex), task, task, self._settings)
             attachment = await self._attachment(name, chat.session)
 
-            def show_everywhere(event: Event) -> None:
-                show(event)
-                if not _frames(event, task):
-                    attachment.show(event)
-
             try:
-                await self._hold(chat.executor, cell_run, code, _Attended(attachment, human), show_everywhere)
+                held = self._held(chat.executor, cell_run, code, _Attended(attachment, call))
+                async with aclosing(held.exchange().stream_events()) as stream:
+                    async for event in stream:
+                        call.show(event)
+                        if not _frames(event, task):
+                            attachment.show(event)
             finally:
                 if not (self._place.is_sandbox and chat.alive):
                     remove_empty(chat.cwd, chat.folder)
         return _report(cell_run)
 
-    async def _hold(
-        self, executor: BlockExecutor, cell_run: CellRun, code: str, human: Human, show: Callable[[Event], None]
-    ) -> None:
-        settings = self._settings
-        config = CodeConfig(
-            executor, confirm=settings.confirm or "always", pictures=True, timeout=settings.block_timeout or None
-        )
+    def _held(self, executor: BlockExecutor, cell_run: CellRun, code: str, human: Human) -> TwoAgentChat:
+        confirm, timeout = self._settings.confirm or "always", self._settings.block_timeout or None
+        config = CodeConfig(executor, confirm=confirm, pictures=True, timeout=timeout)
         user, assistant = code_pair("", ProgramModel(code), config, max_turns=2)
-        scope = None if user.code is None else user.code.scope
-        approver = RuleBasedApprover(human, RulesFile(), tell=lambda _: None, scope=scope, offers_all=False)
+        approver = RuleBasedApprover(human, RulesFile(), tell=lambda _: None, scope=config.scope, offers_all=False)
         options = ChatOptions(cell_run.message)
-        held = TwoAgentChat(user, assistant, options, waits="async", human=approver, log=cell_run.log)
-        async with aclosing(held.exchange().stream_events()) as stream:
-            async for event in stream:
-                show(event)
+        return TwoAgentChat(user, assistant, options, waits="async", human=approver, log=cell_run.log)
 
     async def _attachment(self, name: str, session: Session) -> Attachment:
         if name not in self._attachments:
@@ -180,34 +160,82 @@ class ServedChats:
                 await self._attachments[name].listen()
         return self._attachments[name]
 
-    async def variables(self, name: str) -> tuple[HandedVariable, ...]:
-        chat = self._conversations.named(name)
-        return tuple(await result(chat.executor.variables(), waits="async")) if chat.alive else ()
+    async def run(self, code: str, ctx: Context[Any, Any], session: str = "main") -> Any:
+        """Runs Python code in the session's kernel; returns its text, tables and pictures."""
+        if (call := self._waiting.pop(ctx.request_state or "", None)) is not None:
+            assert call.question is not None
+            call.question.take((ctx.input_responses or {}).get("answer"))
+        else:
+            capabilities = ctx.client_capabilities
+            call = _Call(capabilities is not None and capabilities.elicitation is not None)
+            call.task = asyncio.create_task(self._run(session, code, call))
+        try:
+            return await self._follow(call, ctx)
+        except asyncio.CancelledError:
+            call.task.cancel()
+            await asyncio.wait([call.task])
+            raise
 
-    async def undo(self, name: str) -> bool:
-        """Takes back the last block and its variables; returns False if the variables stay."""
-        chat = self._conversations.named(name)
+    async def _follow(self, call: "_Call", ctx: Context[Any, Any]) -> Any:
+        count = 0
+        while True:
+            following = asyncio.create_task(call.news.get())
+            await asyncio.wait([call.task, following], timeout=_BEAT, return_when=asyncio.FIRST_COMPLETED)
+            if not following.done():
+                following.cancel()
+                if call.task.done():
+                    content, succeeded = call.task.result()
+                    parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
+                    return types.CallToolResult(content=[*map(_content, parts)], is_error=not succeeded)
+            # Many clients give a call up if it is silent for too long.
+            news = following.result() if following.done() else "running"
+            if isinstance(news, str):
+                count += 1
+                await ctx.report_progress(count, message=news)
+            elif is_version_at_least(ctx.request_context.protocol_version, "2026-07-28"):
+                state, call.question = uuid4().hex, news
+                self._waiting[state] = call
+                request = types.ElicitRequest(params=news.params)
+                return types.InputRequiredResult(input_requests={"answer": request}, request_state=state)
+            else:
+                asked = (news.params.message, news.params.requested_schema, ctx.request_id)
+                news.take(await ctx.request_context.session.elicit_form(*asked))
+
+    async def variables(self, session: str = "main") -> str:
+        """Lists the variables of the session's kernel, with their types and shapes."""
+        chat = self._conversations.named(session)
+        variables = await result(chat.executor.variables(), waits="async") if chat.alive else ()
+        rows = [f"{each.name}: {each.type} {each.shape}".strip() for each in variables]
+        return visible("\n".join(rows)) or "The kernel has no variables."
+
+    async def undo(self, session: str = "main") -> str:
+        """Takes back the last block, and what it did to the kernel's variables."""
+        chat = self._conversations.named(session)
         if not chat.runs:
-            raise ConfigError(f"session {name!r} has no block to take back")
-        return await result(chat.undo(len(chat.runs) - 1, always=True), waits="async")
+            raise ConfigError(f"session {session!r} has no block to take back")
+        if await result(chat.undo(len(chat.runs) - 1, always=True), waits="async"):
+            return "The last block and its variables are taken back."
+        return "The last block is taken back, but there was no checkpoint: its variables stay."
 
-    async def interrupt(self, name: str) -> bool:
-        """Interrupts the running block; returns False if nothing runs."""
-        chat = self._conversations.named(name)
+    async def interrupt(self, session: str = "main") -> str:
+        """Interrupts the code that runs in the session's kernel."""
+        chat = self._conversations.named(session)
         busy = chat.busy
         await result(chat.executor.interrupt(), waits="async")
-        return busy
+        return "Interrupted." if busy else "Nothing runs."
 
-    async def restart(self, name: str) -> None:
-        chat = self._conversations.named(name)
+    async def restart(self, session: str = "main") -> str:
+        """Restarts the session's kernel; its variables are lost."""
+        chat = self._conversations.named(session)
         await result(chat.executor.restart(), waits="async")
         chat.forget_variables()
+        return "The kernel has restarted, and its variables are lost."
 
-    async def export(self, name: str, file: str) -> str:
-        """Writes the session's code and outputs to a file in the working directory, and returns its path."""
-        chat, path = self._conversations.named(name), writable_path(self._cwd / file, force=False)
+    async def export(self, file: str, session: str = "main") -> str:
+        """Writes the session's code and outputs to a file: .ipynb, .py, .md or .html."""
+        chat, path = self._conversations.named(session), writable_path(self._cwd / file, force=False)
         if not chat.runs or not path.resolve().is_relative_to(self._cwd.resolve()):
-            why = f"session {name!r} has no block" if not chat.runs else f"{file!r} is outside of the server's folder"
+            why = f"{file!r} is outside of the server's folder" if chat.runs else f"session {session!r} has no block"
             raise ConfigError(f"{why}, so nothing is exported")
         executor = BlockExecutor(place=self._place, cwd=path.parent)
         human = RuleBasedApprover(NobodyToAsk(), RulesFile(), tell=lambda _: None)
@@ -215,16 +243,15 @@ class ServedChats:
             chat.session, path, executor, lambda _: human, NestedView(), lambda _: None, "async", unchecked=True
         )
         await exported.write()
-        return str(path)
+        return f"Written: {path}"
 
-    def history(self, name: str) -> list[tuple[str, str]]:
-        """The first line of each block, and how it ended."""
-        return [(run.task, _ended(run)) for run in self._conversations.named(name).runs]
-
-    def session(self, name: str) -> str:
-        """The name under which a notebook resumes the session; "" if it is not stored."""
-        chat = self._conversations.named(name)
-        return chat.session.name if chat.runs and chat.session.is_stored else ""
+    async def history(self, session: str = "main") -> str:
+        """Lists the blocks of the session, and how each ended."""
+        chat = self._conversations.named(session)
+        lines = [f"{number}. {run.task} ({_ended(run)})" for number, run in enumerate(chat.runs, 1)]
+        if chat.runs and chat.session.is_stored:
+            lines.append(f"A notebook continues this session with: %autogen resume {chat.session.name}")
+        return visible("\n".join(lines)) or "No block has run."
 
     async def close(self) -> None:
         for attachment in self._attachments.values():
@@ -257,7 +284,6 @@ def _ended(cell_run: CellRun) -> str:
 
 
 T = TypeVar("T", bound=BaseModel)
-Form: TypeAlias = type[BaseModel]
 
 _INSTRUCTIONS = (
     "A Python kernel that keeps variables, imports and plots between calls of `run`. Each `session` has a kernel of "
@@ -287,16 +313,11 @@ class Typed(BaseModel):
 
 
 class _Question:
-    def __init__(self, message: str, form: Form) -> None:
-        self.message = message
+    def __init__(self, message: str, form: type[BaseModel]) -> None:
         self.form = form
+        schema = {"type": "object", "properties": {}, **form.model_json_schema()}
+        self.params = types.ElicitRequestFormParams(message=message, requested_schema=schema)
         self.answer: asyncio.Future[BaseModel | None] = asyncio.get_running_loop().create_future()
-
-    @property
-    def request(self) -> types.ElicitRequest:
-        schema = {"type": "object", "properties": {}, **self.form.model_json_schema()}
-        params = types.ElicitRequestFormParams(message=self.message, requested_schema=schema)
-        return types.ElicitRequest(params=params)
 
     def take(self, outcome: Any) -> None:
         """Takes the client's answer; anything but a valid one is a refusal."""
@@ -357,92 +378,9 @@ class _Call:
         return answer if isinstance(answer, form) else None
 
 
-class Tools:
-    """The tools of the server; each has a parameter `session`, the name of a kernel."""
-
-    def __init__(self, chats: ServedChats) -> None:
-        self._chats = chats
-        self._waiting: dict[str, _Call] = {}
-
-    async def run(self, code: str, ctx: Context[Any, Any], session: str = "main") -> Any:
-        """Runs Python code in the session's kernel; returns its text, tables and pictures."""
-        if (call := self._waiting.pop(ctx.request_state or "", None)) is not None:
-            assert call.question is not None
-            call.question.take((ctx.input_responses or {}).get("answer"))
-        else:
-            capabilities = ctx.client_capabilities
-            call = _Call(capabilities is not None and capabilities.elicitation is not None)
-            call.task = asyncio.create_task(self._chats.run(session, code, call, call.show))
-        try:
-            return await self._follow(call, ctx)
-        except asyncio.CancelledError:
-            call.task.cancel()
-            await asyncio.wait([call.task])
-            raise
-
-    async def _follow(self, call: _Call, ctx: Context[Any, Any]) -> Any:
-        count = 0
-        while True:
-            following = asyncio.create_task(call.news.get())
-            await asyncio.wait([call.task, following], timeout=_BEAT, return_when=asyncio.FIRST_COMPLETED)
-            if not following.done():
-                following.cancel()
-                if call.task.done():
-                    content, succeeded = call.task.result()
-                    return types.CallToolResult(content=_contents(content), is_error=not succeeded)
-            # Many clients give a call up if it is silent for too long.
-            news = following.result() if following.done() else "running"
-            if isinstance(news, str):
-                count += 1
-                await ctx.report_progress(count, message=news)
-            elif is_version_at_least(ctx.request_context.protocol_version, "2026-07-28"):
-                state, call.question = uuid4().hex, news
-                self._waiting[state] = call
-                return types.InputRequiredResult(input_requests={"answer": news.request}, request_state=state)
-            else:
-                params = news.request.params
-                assert isinstance(params, types.ElicitRequestFormParams)
-                outcome = await ctx.request_context.session.elicit_form(
-                    params.message, params.requested_schema, ctx.request_id
-                )
-                news.take(outcome)
-
-    async def variables(self, session: str = "main") -> str:
-        """Lists the variables of the session's kernel, with their types and shapes."""
-        rows = [f"{each.name}: {each.type} {each.shape}".strip() for each in await self._chats.variables(session)]
-        return visible("\n".join(rows)) or "The kernel has no variables."
-
-    async def undo(self, session: str = "main") -> str:
-        """Takes back the last block, and what it did to the kernel's variables."""
-        restored = await self._chats.undo(session)
-        kept = "The last block is taken back, but there was no checkpoint: its variables stay."
-        return "The last block and its variables are taken back." if restored else kept
-
-    async def interrupt(self, session: str = "main") -> str:
-        """Interrupts the code that runs in the session's kernel."""
-        return "Interrupted." if await self._chats.interrupt(session) else "Nothing runs."
-
-    async def restart(self, session: str = "main") -> str:
-        """Restarts the session's kernel; its variables are lost."""
-        await self._chats.restart(session)
-        return "The kernel has restarted, and its variables are lost."
-
-    async def export(self, file: str, session: str = "main") -> str:
-        """Writes the session's code and outputs to a file: .ipynb, .py, .md or .html."""
-        return f"Written: {await self._chats.export(session, file)}"
-
-    async def history(self, session: str = "main") -> str:
-        """Lists the blocks of the session, and how each ended."""
-        lines = [f"{number}. {task} ({end})" for number, (task, end) in enumerate(self._chats.history(session), 1)]
-        stored = self._chats.session(session)
-        resumed = f"A notebook continues this session with: %autogen resume {stored}" if stored else ""
-        return visible("\n".join(filter(None, (*lines, resumed)))) or "No block has run."
-
-
 def server(chats: ServedChats) -> MCPServer[Any]:
     served: MCPServer[Any] = MCPServer("autogen-nb", instructions=_INSTRUCTIONS, version=__version__, log_level="ERROR")
-    tools = Tools(chats)
-    for tool in (tools.run, tools.variables, tools.undo, tools.interrupt, tools.restart, tools.export, tools.history):
+    for tool in (chats.run, chats.variables, chats.undo, chats.interrupt, chats.restart, chats.export, chats.history):
         served.add_tool(_naming_errors(tool), name=tool.__name__, description=tool.__doc__, structured_output=False)
     return served
 
@@ -491,11 +429,6 @@ def _naming_errors(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitab
             return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
 
     return called
-
-
-def _contents(content: Content) -> list[Any]:
-    parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
-    return [_content(part) for part in parts]
 
 
 def _content(part: dict[str, Any]) -> Any:

@@ -31,18 +31,17 @@ def task_options(
     """Adds ``--data`` and options of `%%autogen` to a command; `help_texts` replaces the help of an option."""
 
     def add_options(command: Command) -> Command:
-        for name in reversed(_NAMES):
-            command = _option(name, help_texts.get(name))(command)
+        command = cell_options(_NAMES, **help_texts)(command)
         return click.option("--data", "-d", multiple=True, type=click.Path(path_type=Path), help=data)(command)
 
     return add_options
 
 
-def place_options(**help_texts: str) -> Callable[[Command], Command]:
-    """Adds the options of `%%autogen` about where and when code runs."""
+def cell_options(names: Sequence[str] = _PLACE, **help_texts: str) -> Callable[[Command], Command]:
+    """Adds options of `%%autogen`, by default those about where and when code runs."""
 
     def add_options(command: Command) -> Command:
-        for name in reversed(_PLACE):
+        for name in reversed(names):
             command = _option(name, help_texts.get(name))(command)
         return command
 
@@ -64,10 +63,9 @@ def _option(name: str, text: str | None) -> Callable[[Command], Command]:
     kind: Any = int if isinstance(trait, Int) else float if isinstance(trait, Float) else None
     if isinstance(trait, Enum):
         kind = click.Choice(trait.values or ())
-    text = text or f"{trait.help[0].upper()}{trait.help[1:]}"
     return click.option(
         *flags, default=None, type=kind, metavar=tags.get("metavar"), envvar=tags.get("environ"), show_envvar=True,
-        help=text,
+        help=text or f"{trait.help[0].upper()}{trait.help[1:]}",
     )  # fmt: skip
 
 
