@@ -135,7 +135,7 @@ class NotebookConversation:
         self.agents: ChatAgents | None = None
         self._open(executor)
         self._default = self.place
-        self.shared = SharedVariables(lambda: self._kernel_id() if self.alive else None)
+        self.shared = SharedVariables(lambda: (self.executor, self.executor.kernel.generation) if self.alive else None)
         self.taken_back: list[TakenBack] = []
         self.declined_variables: set[str] = set()
         self.listed_variables: frozenset[str] = frozenset()
@@ -146,9 +146,6 @@ class NotebookConversation:
     def session(self) -> Session:
         """The chat's session, which is created at the first use."""
         return self._conversations.begin_session(self.name, self.folder)
-
-    def _kernel_id(self) -> tuple[BlockExecutor, int]:
-        return self.executor, self.executor.kernel.generation
 
     def restore(self, session: Session, runs: Sequence[CellRun]) -> None:
         """Continues an earlier session, without its variables."""
@@ -381,7 +378,7 @@ class NotebookConversation:
             # Without cell ids, the cell's run is the last run, if the run has the same task and can continue.
             is_same = self.open_run is not None and self.open_run.task == task
             return len(self.runs) - 1 if is_same else None
-        return next(iter([index for index, run in enumerate(self.runs) if origin.repeats(run.origin)]), None)
+        return next((index for index, run in enumerate(self.runs) if origin.repeats(run.origin)), None)
 
 
 class Conversations:
@@ -497,6 +494,6 @@ class Conversations:
     def find_by_cell(self, origin: Origin) -> NotebookConversation | None:
         """Returns the newest conversation with a run of the cell."""
         for chat in reversed(self._all.values()):
-            if [run for run in chat.runs if origin.repeats(run.origin)]:
+            if any(origin.repeats(run.origin) for run in chat.runs):
                 return chat
         return None

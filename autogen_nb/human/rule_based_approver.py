@@ -15,7 +15,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -64,7 +64,18 @@ class RulesFile:
 
     def saved_rules(self) -> tuple[SavedRule, ...]:
         text = owned_files.read(self.path, frozenset({os.geteuid()}))
-        return () if text is None else self._read(text)
+        if text is None:
+            return ()
+        try:
+            content: Any = json.loads(text)
+            if content["version"] != _VERSION:
+                raise ValueError(f"version {content['version']}")  # noqa: TRY301  # one handler for all invalid content
+            return tuple(_parse_rule(saved_rule["rule"], saved_rule["made"]) for saved_rule in content["rules"])
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise ConfigError(
+                f"{str(self.path)!r} is not used: its content is not a valid list of rules ({_short(error)}); "
+                "correct it or move it away"
+            ) from None
 
     def add(self, *rules: Rule) -> tuple[Rule, ...]:
         with self._edit_rules() as saved:
@@ -81,18 +92,6 @@ class RulesFile:
             saved[:] = [saved_rule for saved_rule in saved if saved_rule.rule not in rules]
         return removed
 
-    def _read(self, text: str) -> tuple[SavedRule, ...]:
-        try:
-            content: Any = json.loads(text)
-            if content["version"] != _VERSION:
-                raise ValueError(f"version {content['version']}")  # noqa: TRY301  # one handler for all invalid content
-            return tuple(_parse_rule(saved_rule["rule"], saved_rule["made"]) for saved_rule in content["rules"])
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise ConfigError(
-                f"{str(self.path)!r} is not used: its content is not a valid list of rules ({_short(error)}); "
-                "correct it or move it away"
-            ) from None
-
     @contextmanager
     def _edit_rules(self) -> Generator[list[SavedRule], None, None]:
         try:
@@ -104,7 +103,8 @@ class RulesFile:
                 if len(after) > _MAX_RULES:
                     raise ConfigError(f"there are {_MAX_RULES} rules already; `%autogen rules remove` makes room")
                 if after != list(before):
-                    self._write(after)
+                    rules = [{"rule": str(saved.rule), "made": saved.made.isoformat()} for saved in after]
+                    owned_files.write(self.path, json.dumps({"version": _VERSION, "rules": rules}, indent=1) + "\n")
         except OSError as error:
             raise ConfigError(f"{str(self.path)!r} cannot be written: {error.strerror or error}") from None
 
@@ -125,10 +125,6 @@ class RulesFile:
             yield
         finally:
             os.close(number)
-
-    def _write(self, saved: Iterable[SavedRule]) -> None:
-        rules = [{"rule": str(saved_rule.rule), "made": saved_rule.made.isoformat()} for saved_rule in saved]
-        owned_files.write(self.path, json.dumps({"version": _VERSION, "rules": rules}, indent=1) + "\n")
 
 
 def _parse_rule(text: str, moment: str) -> SavedRule:

@@ -59,8 +59,6 @@ class TerminalHuman:
                     return text
                 case "t" | "stop":
                     return EXIT
-                case _:
-                    continue
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
         self._announce()
@@ -75,16 +73,12 @@ class TerminalHuman:
                     return ApprovalGiven("run", by="terminal", onwards=True)
                 case "w" | "always" if offered and (rule := _read_rule(offered)):
                     return ApprovalGiven("run", by="terminal", rules=(rule,))
-                case "e" | "edit":
-                    code = _edit(question.block, self._terminal)
-                    if code is not None:
-                        return ApprovalGiven("run", code=code, by="terminal")
+                case "e" | "edit" if (code := _edit(question.block, self._terminal)) is not None:
+                    return ApprovalGiven("run", code=code, by="terminal")
                 case "s" | "skip" | "n" | "no":
                     return ApprovalGiven("skip", reason=read_line(_WHY), by="terminal")
                 case "t" | "stop":
                     return ApprovalGiven("stop", by="terminal")
-                case _:
-                    continue
 
     def allow(self, question: EffectAsked) -> EffectJudged:
         self._announce()
@@ -114,8 +108,6 @@ def _read_judgement(offered: Sequence[Rule]) -> EffectJudged:
                 return EffectJudged(allowed=False, reason=read_line(_WHY), by="terminal")
             case "t" | "stop":
                 return EffectJudged(allowed=False, by="terminal", stop=True)
-            case _:
-                continue
 
 
 def _read_rule(offered: Sequence[Rule]) -> str:

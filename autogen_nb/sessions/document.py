@@ -68,8 +68,6 @@ def parts_of_run(task: str, log: Sequence[Recorded]) -> list[Words | Code]:
                     if group:
                         found.append(Code(replace(asked, blocks=group), event if ok else None, is_part))
                 words = None
-            case _:
-                pass
     found += [words] if words is not None else []
     return [part for number, part in enumerate(found) if not _is_unused(part, found[number + 1 :])]
 
@@ -298,8 +296,6 @@ def _comparable(outputs: Iterable[Output]) -> list[str]:
                 texts.append(_bundle(data))
             case Failure(ename=ename, evalue=evalue):
                 texts.append(f"{ename}: {evalue}")
-            case _:
-                pass
         stream = ""
     return [_ADDRESS.sub("0x", text) for text in texts]
 

@@ -207,8 +207,7 @@ class Session:
     @property
     def replaced(self) -> list[Completion]:
         """The replies of runs that are not part of the chat any more."""
-        runs = [run for each in self.taken_back for run in each.runs]
-        return self._replaced + _replies(runs)
+        return self._replaced + _replies(run for each in self.taken_back for run in each.runs)
 
     @property
     def events(self) -> list[Recorded]:
@@ -340,13 +339,17 @@ class Session:
             case {"undo": int(index)}:
                 self._take_back(index)
             case {"redo": True}:
-                self._bring_back(self.taken_back.pop())
+                earlier = self.taken_back.pop()
+                self._take_back(earlier.index)
+                self._new_inputs = [each for each in self._new_inputs if each not in earlier.runs[0].inputs]
+                self.runs += earlier.runs
+                self._steps[earlier.step :] = earlier.steps
             case {"drop": int(index)}:
                 dropped, self.runs[index:] = self.runs[index:], []
                 self._replaced += _replies(dropped)
                 copied_again = {name for step in self._new_inputs for name in step.names}
-                earlier = [step for run in dropped for step in run.inputs if not copied_again.issuperset(step.names)]
-                self._new_inputs = earlier + self._new_inputs
+                kept = [step for run in dropped for step in run.inputs if not copied_again.issuperset(step.names)]
+                self._new_inputs = kept + self._new_inputs
             case {"keep": int(size)}:
                 del self.runs[-1].log[size:], self.runs[-1].log.times[size:]
             case _:
@@ -363,12 +366,6 @@ class Session:
             # Without code in these runs, the kernel stays as it is, so it has no variables from before its beginning.
             stays = None in removed and not any(isinstance(each, CodeStep) for each in removed)
             self._steps[step:] = [None] if stays else []
-
-    def _bring_back(self, earlier: TakenBack) -> None:
-        self._take_back(earlier.index)
-        self._new_inputs = [each for each in self._new_inputs if each not in earlier.runs[0].inputs]
-        self.runs += earlier.runs
-        self._steps[earlier.step :] = earlier.steps
 
 
 def _replies(runs: Iterable[SessionRun]) -> list[Completion]:

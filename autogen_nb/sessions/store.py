@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from itertools import chain, count, islice
@@ -141,8 +141,7 @@ _OF_MAP = re.compile(r"(map-[0-9a-f]{8}-)\d+-\d{8}-\d{6}(?:-\d+)?")
 
 def session_rows(store: SessionStore) -> Iterator[tuple[str, ...]]:
     """A row for each session, the latest first."""
-    for name, changed in store.changes().items():
-        yield _row(store, name, changed)
+    return (_row(store, name, changed) for name, changed in store.changes().items())
 
 
 def latest_rows(store: SessionStore, command: str) -> tuple[list[tuple[str, ...]], str]:
@@ -156,16 +155,13 @@ def latest_rows(store: SessionStore, command: str) -> tuple[list[tuple[str, ...]
     for name in changes:
         of_map = _OF_MAP.fullmatch(name)
         groups.setdefault(of_map[1] if of_map else name, []).append(name)
-    latest = list(islice(groups.items(), _LATEST))
-    rows = [_group_row(store, group, names, changes[names[0]]) for group, names in latest]
+    rows = []
+    for group, names in islice(groups.items(), _LATEST):
+        row = _row(store, names[0], changes[names[0]])
+        rows.append(row if len(names) == 1 else (f"{group}*", row[1], "", f"{len(names)} sessions", row[4]))
     left_out = len(groups) - len(rows)
     more = [f"and {left_out:,} more"] if left_out else []
     return rows, "; ".join([*more, f"`{command}` lists each session"]) if len(rows) < len(changes) else ""
-
-
-def _group_row(store: SessionStore, group: str, names: Sequence[str], changed: float) -> tuple[str, ...]:
-    row = _row(store, names[0], changed)
-    return row if len(names) == 1 else (f"{group}*", row[1], "", f"{len(names)} sessions", row[4])
 
 
 def _row(store: SessionStore, name: str, changed: float) -> tuple[str, ...]:
