@@ -11,7 +11,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -104,7 +103,7 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
     SessionError
         If the journal is damaged, or another call uses the journal.
     """
-    call = prepare(
+    call = PreparedCall(
         task,
         rows,
         client=client,
@@ -134,23 +133,60 @@ class Problems(list[str]):
             raise ConfigError(self[0] if len(self) == 1 else "\n".join(f"- {problem}" for problem in self))
 
 
-@dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """A call of `map` whose arguments are valid; `model` is the rows' model in this process."""
+    """A call of `map` whose arguments are valid; one ConfigError names all problems. `attended` if a person is asked.
 
-    task: str
-    table: Sequence[Mapping[str, Any]]
-    tasks: Sequence[str]
-    inputs: Mapping[str, Any]
-    names: tuple[str, ...]
-    answer: str
-    path: Path | None
-    retry_failed: bool
-    client: "Client | str | None"
-    workers: int | None
-    model: Any
-    options: Mapping[str, Any]
-    budget: str
+    In this process, the model may also be a configuration with a key.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        rows: Any,
+        *,
+        client: "Client | str | None" = None,
+        workers: int | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Iterable[str] = (),
+        answer: str = "answer",
+        out: str | os.PathLike[str] | None = None,
+        retry_failed: bool = False,
+        attended: bool = False,
+        **options: Any,
+    ) -> None:
+        _check_installed()
+        problems, settings, model = Problems(), Settings(), options.pop("model", None)
+        self.task, self.answer, self.workers, self.retry_failed = task, answer, workers, retry_failed
+        self.inputs, self.path = dict(inputs or {}), None if out is None else Path(out).expanduser()
+        self.table, self.tasks, self.names = list[dict[str, Any]](), list[str](), list[str]()
+        with problems.collected():
+            self.table = read_rows(rows)
+            self.tasks = [fill_task(task, row, number) for number, row in enumerate(self.table)]
+        with problems.collected():
+            self.names = checked("outputs", list(outputs), "map: ")
+            _check_columns(self.table, self.names, checked("answer", answer, "map: "))
+        with problems.collected():
+            if self.path is not None:
+                _check_out(self.path)
+        if client is None and cluster_of(self.inputs) is not None:
+            from distributed import Client
+
+            client = Client.current()
+        if isinstance(model, Mapping) and client is not None:
+            problems.append("map: on a cluster, model must be a name; put its configuration into OAI_CONFIG_LIST")
+        with problems.collected():
+            name = model_selection.resolved(model, os.environ).model if isinstance(model, Mapping) else model
+            settings = _settings(options | {"model": name}, attended=attended)
+            if client is None:
+                settings.place().check(Path.cwd())
+                if not isinstance(model, Mapping):
+                    model = model_selection.configured(settings.model, os.environ)
+                if settings.budget:
+                    budgeted(model_for(model), Budget.parse(settings.budget))
+        problems.check()
+        self.client, self.model, self.budget = client, model, settings.budget
+        self.options = {name: value for name, value in settings.options.items() if name != "budget"}
+        self.options |= {"model": settings.model} if settings.model else {}
 
     def run(
         self,
@@ -173,7 +209,7 @@ class PreparedCall:
             results = {record["key"]: record for record in records}
             end_statuses = ("done",) if self.retry_failed else ("done", "failed")
             missing = [at for at, key in enumerate(keys) if results.get(key, {}).get("status") not in end_statuses]
-            call = RowCall(name, f"{name}-{uuid4().hex}", self.options, self.names, self.budget)
+            call = RowCall(name, f"{name}-{uuid4().hex}", self.options, tuple(self.names), self.budget)
             spent = sum(record["tokens"] for record in records), sum(record["cost"] or 0.0 for record in records)
             done = len(keys) - len(missing)
             rows_left = [(at, keys[at], self.tasks[at]) for at in missing]
@@ -234,59 +270,6 @@ class PreparedCall:
                     client.run(end_rows, call.limits, on_error="ignore", wait=self.client is None)
 
 
-def prepare(
-    task: str,
-    rows: Any,
-    *,
-    client: "Client | str | None" = None,
-    workers: int | None = None,
-    inputs: Mapping[str, Any] | None = None,
-    outputs: Iterable[str] = (),
-    answer: str = "answer",
-    out: str | os.PathLike[str] | None = None,
-    retry_failed: bool = False,
-    attended: bool = False,
-    **options: Any,
-) -> PreparedCall:
-    """Checks the arguments of `map`, and raises one ConfigError for all problems; `attended` if a person is asked.
-
-    In this process, the model may also be a configuration with a key.
-    """
-    _check_installed()
-    problems, table, tasks, names, path = Problems(), list[dict[str, Any]](), list[str](), list[str](), None
-    settings, model, values = Settings(), options.pop("model", None), dict(inputs or {})
-    with problems.collected():
-        table = read_rows(rows)
-        tasks = [fill_task(task, row, number) for number, row in enumerate(table)]
-    with problems.collected():
-        names = checked("outputs", list(outputs), "map: ")
-        _check_columns(table, names, checked("answer", answer, "map: "))
-    with problems.collected():
-        path = None if out is None else _checked_out(Path(out).expanduser())
-    if client is None and cluster_of(values) is not None:
-        from distributed import Client
-
-        client = Client.current()
-    if isinstance(model, Mapping) and client is not None:
-        problems.append("map: on a cluster, model must be a name; put its configuration into OAI_CONFIG_LIST")
-    with problems.collected():
-        name = model_selection.resolved(model, os.environ).model if isinstance(model, Mapping) else model
-        settings = _settings(options | {"model": name}, attended=attended)
-        if client is None:
-            settings.place().check(Path.cwd())
-            if not isinstance(model, Mapping):
-                model = model_selection.configured(settings.model, os.environ)
-            if settings.budget:
-                budgeted(model_for(model), Budget.parse(settings.budget))
-    problems.check()
-    for_rows = {name: value for name, value in settings.options.items() if name != "budget"}
-    for_rows |= {"model": settings.model} if settings.model else {}
-    return PreparedCall(
-        task, table, tasks, values, tuple(names), answer, path, retry_failed, client, workers, model, for_rows,
-        settings.budget,
-    )  # fmt: skip
-
-
 def _settings(values: Mapping[str, Any], *, attended: bool) -> Settings:
     """The settings of the rows, as they result on this machine."""
     if unknown := sorted(values.keys() - {*OPTIONS}):
@@ -307,14 +290,13 @@ def _check_columns(table: Iterable[Mapping[str, Any]], names: Iterable[str], ans
         raise ConfigError(f"map: {taken[0]!r} is the name of a column of the results; rename the column or the output")
 
 
-def _checked_out(path: Path) -> Path:
+def _check_out(path: Path) -> None:
     if path.suffix not in (".csv", ".parquet"):
         raise ConfigError(f"map: out is {str(path)!r}; it must end in .csv or .parquet")
     if not path.parent.is_dir():
         raise ConfigError(f"map: the folder of {str(path)!r} does not exist")
     if path.exists() and not _journal_path(path).exists():
         raise ConfigError(f"map: {str(path)!r} already exists, and is not a table of map; choose another name")
-    return path
 
 
 def _journal_path(out: Path) -> Path:

@@ -116,7 +116,8 @@ def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, tas
         result["status"] = "not run" if slot.limits.read()["reached"] else "failed"
     # Whatever fails here, the other rows go on.
     except Exception as error:  # noqa: BLE001  # see above
-        result["error"] = _sentence(error)
+        text = " ".join(str(error).split())
+        result["error"] = text if isinstance(error, AutogenError) else f"{type(error).__name__}: {text}"
         is_stopped = isinstance(error, ChatUnfinished) and error.reason == "stopped"
         result["status"] = "failed" if Totals.of(log).replies and not is_stopped else "not run"
     totals = Totals.of(log)
@@ -148,8 +149,7 @@ class _Slot:
         place.check(self._cwd)
         local = local_calls.get(call.limits)
         self._human = local.human if local else None
-        attended = self._human is not None
-        self._settings = Settings().for_cell(options, attended=attended, sandboxed=place.is_sandbox)
+        self._settings = Settings().for_cell(options, attended=self._human is not None, sandboxed=place.is_sandbox)
         self.limits = SharedLimits(call.limits, local.client if local else get_client())
         self._budget = SharedBudget(call.budget, self.limits) if call.budget else None
         self._spec = (
@@ -314,11 +314,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value)
     return value.tolist() if hasattr(value, "tolist") else value.isoformat()
-
-
-def _sentence(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text if isinstance(error, AutogenError) else f"{type(error).__name__}: {text}"
 
 
 _READ_TIMEOUT = 5.0

@@ -60,11 +60,13 @@ def _check_names(names: Iterable[Any]) -> None:
 
 def fill_task(task: str, row: Row, number: int) -> str:
     """Replaces each ``{column}`` in the task with the row's value."""
-    missing = []
+    import pandas as pd
+
+    missing = list[str]()
 
     def value(name: str) -> Any:
         if name in row:
-            if _is_missing(row[name]):
+            if pd.api.types.is_scalar(row[name]) and pd.isna(row[name]):
                 missing.append(name)
             return row[name]
         near = difflib.get_close_matches(name, row, n=1)
@@ -76,12 +78,6 @@ def fill_task(task: str, row: Row, number: int) -> str:
         way_out = "drop such rows (`dropna`), or fill them"
         raise ConfigError(f"row {number} has no value for {{{missing[0]}}}: {way_out}")
     return filled
-
-
-def _is_missing(value: Any) -> bool:
-    import pandas as pd
-
-    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
 def row_keys(tasks: Sequence[str], rows: Iterable[Row], options: Any) -> list[str]:

@@ -177,11 +177,11 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
     if rows is not None:
         with problems.collected():
             # If no model is known, the form asks for one when nothing else is wrong.
-            call = dask_map.prepare(options.task, rows, model=known or ("offline" if attended else None), **values)
+            call = dask_map.PreparedCall(options.task, rows, model=known or ("offline" if attended else None), **values)
     problems.check()
     model = await stage.choose_model(options)
     if model != known:
-        call = dask_map.prepare(options.task, rows, model=model, **values)
+        call = dask_map.PreparedCall(options.task, rows, model=model, **values)
     return await _run(stage, options, call)
 
 
