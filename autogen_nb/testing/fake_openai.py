@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import MSG_PEEK, SHUT_RDWR, socket
-from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 _PIECE = 8
@@ -222,9 +221,7 @@ class FakeOpenAI:
         self._server = _Server(self)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._server is not None:
             self._server.stop()
 

@@ -42,14 +42,10 @@ class ScriptedModel:
     def __init__(self, replies: Sequence[ScriptedReply], name: str = "scripted") -> None:
         self.requests: list[ModelRequest] = []
         self._replies = list(replies)
-        self._name = name
+        self.name = name
 
     def __repr__(self) -> str:
-        return f"<ScriptedModel {self._name!r}, {len(self.requests)} of {len(self._replies)} replies requested>"
-
-    @property
-    def name(self) -> str:
-        return self._name
+        return f"<ScriptedModel {self.name!r}, {len(self.requests)} of {len(self._replies)} replies requested>"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """Streams the next reply, or raises AssertionError. The usage counts words, except in a `Completion`."""
@@ -70,7 +66,7 @@ class ScriptedModel:
         message = Message.of(reply)
         prompt_words = sum(len(str(sent.get("content") or "").split()) for sent in request.messages)
         finish = "tool_calls" if message.tool_calls else "function_call" if message.function_call else "stop"
-        return Completion(message, self._name, Usage(prompt_words, len(message.text.split())), finish)
+        return Completion(message, self.name, Usage(prompt_words, len(message.text.split())), finish)
 
 
 class ScriptedHuman:
