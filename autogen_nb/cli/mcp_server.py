@@ -12,6 +12,7 @@ import hmac
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 from uuid import uuid4
@@ -81,22 +82,15 @@ class ProgramModel:
 class _Attended:
     """Asks the notebooks that show the session, and without one the program's own person."""
 
-    def __init__(self, attachment: Attachment, human: "_Call") -> None:
+    def __init__(self, attachment: Attachment, person: "_Call") -> None:
         self._attachment = attachment
-        self._human = human
-        self.input = human.input
+        self.input = person.input
+        self.approve = partial(self._ask, person.approve)
+        self.allow = partial(self._ask, person.allow)
+        self.typed = partial(self._ask, person.typed)
 
-    async def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        answer = await self._attachment.ask(question)
-        return answer if isinstance(answer, ApprovalGiven) else await self._human.approve(question)
-
-    async def allow(self, question: EffectAsked) -> EffectJudged:
-        answer = await self._attachment.ask(question)
-        return answer if isinstance(answer, EffectJudged) else await self._human.allow(question)
-
-    async def typed(self, question: CodeInputAsked) -> CodeInputGiven:
-        answer = await self._attachment.ask(question)
-        return answer if isinstance(answer, CodeInputGiven) else await self._human.typed(question)
+    async def _ask(self, ask_person: Callable[[Any], Awaitable[Any]], question: Any) -> Any:
+        return await self._attachment.ask(question) or await ask_person(question)
 
 
 class ServedChats:
@@ -143,7 +137,9 @@ class ServedChats:
             finally:
                 if not (self._place.is_sandbox and chat.alive):
                     remove_empty(chat.cwd, chat.folder)
-        return _report(cell_run)
+        reports = [event for event in cell_run.log if isinstance(event, Said) and event.sender == "user"]
+        content: Any = reports[-1].message.content if len(reports) > 1 else "The block did not run."
+        return content, _ended(cell_run) == "ran"
 
     def _held(self, executor: BlockExecutor, cell_run: CellRun, code: str, human: Human) -> TwoAgentChat:
         confirm, timeout = self._settings.confirm or "always", self._settings.block_timeout or None
@@ -180,7 +176,7 @@ class ServedChats:
         count = 0
         while True:
             following = asyncio.create_task(call.news.get())
-            await asyncio.wait([call.task, following], timeout=_BEAT, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([call.task, following], timeout=5, return_when=asyncio.FIRST_COMPLETED)
             if not following.done():
                 following.cancel()
                 if call.task.done():
@@ -272,12 +268,6 @@ def _frames(event: Event, task: str) -> bool:
             return isinstance(event, ModelAsked | Ended)
 
 
-def _report(cell_run: CellRun) -> tuple[Content, bool]:
-    reports = [event for event in cell_run.log if isinstance(event, Said) and event.sender == "user"]
-    content: Any = reports[-1].message.content if len(reports) > 1 else "The block did not run."
-    return content, _ended(cell_run) == "ran"
-
-
 def _ended(cell_run: CellRun) -> str:
     ran = [event for event in cell_run.log if isinstance(event, CodeRan)]
     return "did not run" if not ran else f"exit code {ran[-1].exit_code}" if ran[-1].exit_code else "ran"
@@ -291,7 +281,6 @@ _INSTRUCTIONS = (
     "refused with a reason. `undo` takes the last block and its variables back."
 )
 _BY = "the MCP client"
-_BEAT = 5.0
 _NOBODY = (
     "nobody can be asked: the client does not support elicitation. The server's person allows more by saved rules, a "
     "--sandbox, or --confirm never"
@@ -419,9 +408,7 @@ class _Guarded:
 
 
 def _naming_errors(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    import functools
-
-    @functools.wraps(tool)
+    @wraps(tool)
     async def called(*args: Any, **kwargs: Any) -> Any:
         try:
             return await tool(*args, **kwargs)

@@ -25,8 +25,7 @@ _NAMES = ("model", *_PLACE, "max_turns", "budget", "share")
 
 
 def task_options(
-    data: str = "A file with a table for the agent, or 'example' for penguins.csv. [may be repeated]",
-    **help_texts: str,
+    data: str = "A file with a table for the agent, or 'example' for penguins.csv. [may be repeated]", **help_texts: str
 ) -> Callable[[Command], Command]:
     """Adds ``--data`` and options of `%%autogen` to a command; `help_texts` replaces the help of an option."""
 

@@ -158,7 +158,6 @@ def _time(seconds: float) -> str:
 
 FILES = "autogen_files"
 _LONGEST = 60
-_DIGITS = 6
 
 
 def notebook_path(namespace: Mapping[str, Any]) -> str:
@@ -220,4 +219,4 @@ def _notebook_name(path: str, cwd: Path) -> str:
     whole = str(relative.with_suffix(""))
     name = safe_name(whole)[:_LONGEST]
     # Two different paths may have the same shortened name; the digest distinguishes them.
-    return name if name == whole else f"{name}-{hashlib.sha256(os.fsencode(whole)).hexdigest()[:_DIGITS]}"
+    return name if name == whole else f"{name}-{hashlib.sha256(os.fsencode(whole)).hexdigest()[:6]}"

@@ -25,12 +25,7 @@ class ChatSessions:
     """`notebook` returns the notebook's path, and `kernel` names the notebook's kernel; both may be ""."""
 
     def __init__(
-        self,
-        cwd: Path,
-        notebook: Callable[[], str] = str,
-        kernel: str = "",
-        *,
-        days: Callable[[], float] = lambda: 0.0,
+        self, cwd: Path, notebook: Callable[[], str] = str, kernel: str = "", *, days: Callable[[], float] = lambda: 0.0
     ) -> None:
         self.store = SessionStore()
         self._cwd = cwd

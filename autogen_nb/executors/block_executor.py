@@ -51,9 +51,7 @@ from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _HOME = str(Path("~").expanduser())
-_DIGITS = 12
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined.*", re.DOTALL)
-_TAIL_LENGTH = 2_000
 _FILENAME = re.compile(r"# filename: (.+)")
 _SHELL = SHELL | BASH
 _NO_KERNEL = "so each block runs as a separate program, and no variables are kept between blocks."
@@ -226,7 +224,7 @@ class BlockExecutor:
                 notes.append(read_only_hint(output, self._provisioner.own_folder))
                 tail = f"{output.ename}: {output.evalue}"
             elif isinstance(output, Stream):
-                tail = (tail + output.text)[-_TAIL_LENGTH:]
+                tail = (tail + output.text)[-2_000:]
             return emit(output)
 
         waiting = deque(replace(block, code=encodable(block.code)) for block in blocks)
@@ -431,7 +429,7 @@ class BlockExecutor:
 
 def file_name(block: CodeBlock) -> str:
     """The name of the file for a block that runs as a program."""
-    digest = hashlib.sha256(block.code.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+    digest = hashlib.sha256(block.code.encode("utf-8", "replace")).hexdigest()[:12]
     return _declared_name(block.code) or f"block_{digest}.{'py' if block.language in PYTHON else 'sh'}"
 
 

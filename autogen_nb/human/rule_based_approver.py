@@ -45,7 +45,6 @@ from autogen_nb.trusted import owned_files, policy_file
 _VERSION = 1
 _LOCK_TIMEOUT = 10.0
 """Seconds; a notebook holds the lock only while it changes the file."""
-_LOCK_INTERVAL = 0.02
 _MAX_RULES = 1000
 
 
@@ -121,7 +120,7 @@ class RulesFile:
                 except BlockingIOError:
                     if time.monotonic() > until:
                         raise ConfigError(f"{str(self.path)!r} is locked by another notebook; try again") from None
-                    time.sleep(_LOCK_INTERVAL)
+                    time.sleep(0.02)
             yield
         finally:
             os.close(number)

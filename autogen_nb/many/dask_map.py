@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 OPTIONS = ("model", "confirm", "budget", "sandbox", "net", "kernel", "memory", "max_turns", "block_timeout", "share")
 _STATUS, _MEASURES = "status", ("tokens", "cost", "seconds", "error", "session")
-_DIGITS = 8
 
 
 def map(  # noqa: A001 - `autogen_nb` exports this name
@@ -201,7 +200,7 @@ class PreparedCall:
         from autogen_nb.many.row_chat import RowCall
 
         identity = [self.options, self.names, tokenize(dict(self.inputs)) if self.inputs else ""]
-        name = f"map-{digest(self.task, identity)[:_DIGITS]}"
+        name = f"map-{digest(self.task, identity)[:8]}"
         keys = row_keys(self.tasks, self.table, identity)
         with closing(_journal(self.path, name)) as journal:
             current_keys = set(keys)

@@ -316,7 +316,6 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value.isoformat()
 
 
-_READ_TIMEOUT = 5.0
 _SPREAD = 0.2
 """The maximum random extension of a wait, as a fraction: simultaneous requests would reach the limit again."""
 
@@ -338,7 +337,7 @@ class SharedLimits:
 
     def read(self) -> dict[str, Any]:
         """The present value of the variable; raises TimeoutError if the call has ended."""
-        value: dict[str, Any] = self._variable.get(timeout=_READ_TIMEOUT)
+        value: dict[str, Any] = self._variable.get(timeout=5.0)
         return value
 
     @contextmanager

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from autogen_nb.errors import SessionError
 from autogen_nb.event_json import from_json, to_json
@@ -20,8 +20,6 @@ from autogen_nb.events import ANSWERS, Answer, Event, Question
 _SOCKET = "attached.sock"
 _LONGEST = 64 * 2**20
 """The longest line in bytes; outputs are bounded long before."""
-
-Asking: TypeAlias = Callable[[Question], Awaitable[Answer]]
 
 
 class Attachment:
@@ -96,7 +94,7 @@ class Attachment:
             answer.set_result(given)
 
 
-async def follow(folder: Path, ask: Asking) -> AsyncGenerator[Event | None, None]:
+async def follow(folder: Path, ask: Callable[[Question], Awaitable[Answer]]) -> AsyncGenerator[Event | None, None]:
     """Yields None once it is connected, then the events of a session as they happen in another process.
 
     Answers the session's questions by `ask`, and ends with that process. Raises SessionError if none runs the session.

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.core.text import code_blocks
@@ -252,8 +252,6 @@ def _as_python(code: str) -> str:
     return str(ipython2python(code)).rstrip("\n")
 
 
-Difference: TypeAlias = Literal["", "time", "outputs"]
-
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 _TIME = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?|\d\d?:\d\d:\d\d(\.\d+)?|\d+(\.\d+)?(e-?\d+)? ?(ns|µs|us|ms|s|min)\b"
@@ -273,7 +271,7 @@ text is compared, because its markup may contain random ids."""
 _MARKUP = re.compile(r"(?s)<(script|style)\b.*?</\1\s*>|<[^>]*>")
 
 
-def difference(expected: Iterable[Output], actual: Iterable[Output]) -> Difference:
+def difference(expected: Iterable[Output], actual: Iterable[Output]) -> Literal["", "time", "outputs"]:
     """Returns "" if the outputs are equal except for memory addresses, "time" if only times differ, else "outputs"."""
     before, after = _comparable(expected), _comparable(actual)
     if before == after:

@@ -65,8 +65,7 @@ def _latest(name: str, cells: list[str], namespace: Mapping[str, Any]) -> TableR
     match [each for each in tree.body if name in code_blocks.defined_names(ast.unparse(each))] if tree else []:
         case [
             ast.Assign(
-                [ast.Name()],
-                ast.Call(ast.Attribute(ast.Name(module), reader), [ast.Constant(str(file))], keywords),
+                [ast.Name()], ast.Call(ast.Attribute(ast.Name(module), reader), [ast.Constant(str(file))], keywords)
             )
         ] if getattr(namespace.get(module), "__name__", "") == "pandas" and reader in _READERS:
             options = {option.arg: ast.unparse(option.value) for option in keywords if option.arg}
@@ -239,13 +238,7 @@ class Session:
         self.add({"head": {"chat": chat}})
 
     def begin(
-        self,
-        task: str,
-        message: str,
-        origin: Mapping[str, Any],
-        settings: Mapping[str, Any],
-        *,
-        instead: bool = False,
+        self, task: str, message: str, origin: Mapping[str, Any], settings: Mapping[str, Any], *, instead: bool = False
     ) -> SessionRun:
         """Begins a run; with `instead`, the run replaces those that `undo` took back last."""
         run = {"task": task, "message": message, "origin": origin, "settings": settings}

@@ -22,8 +22,6 @@ from autogen_nb.sessions.log_file import LogFile
 from autogen_nb.sessions.session import LOG, Session
 from autogen_nb.trusted.held_folder import safe_name
 
-_DAY = 86_400.0
-
 
 class SessionStore:
     def __init__(self, folder: Path | None = None) -> None:
@@ -112,7 +110,7 @@ class SessionStore:
     def expire(self, days: float) -> None:
         """Removes the sessions without a change for this number of days, unless a process uses them."""
         for name, changed in self.changes().items():
-            if time.time() - changed > days * _DAY:
+            if time.time() - changed > days * 86_400:
                 with suppress(SessionError):
                     self.remove(name)
 

@@ -97,10 +97,6 @@ def _response_usage(usage: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_POLL = 0.02
-_CREATED = 1_700_000_000
-
-
 @dataclass(frozen=True, slots=True)
 class Received:
     """A request to `FakeOpenAI`; the names of `headers` are in lower case."""
@@ -247,7 +243,7 @@ class _Server(ThreadingHTTPServer):
         self.fake = fake
         self._open: set[Any] = set()
         super().__init__(("127.0.0.1", 0), _Handler)
-        self._thread = threading.Thread(target=self.serve_forever, args=(_POLL,), name="fake-openai", daemon=True)
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.02,), name="fake-openai", daemon=True)
         self._thread.start()
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -364,7 +360,7 @@ def _completion(reply: FakeReply, request: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "id": f"chatcmpl-{next(_NUMBERS)}",
         "object": "chat.completion",
-        "created": _CREATED,
+        "created": 1_700_000_000,
         "model": reply.model or request.get("model") or "fake",
         "choices": [
             {

@@ -34,9 +34,7 @@ from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes.lifeline import GUARD, SUPERVISOR, with_inner_supervisor
 
-_HOMES = ("/home", "/root")
 _TMPFS = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - the sandbox gets private ones
-_SETTINGS = "/etc"
 _ADVICE = "choose another sandbox, or sandbox='none' to run without one"
 
 
@@ -152,7 +150,7 @@ def _hidden_homes() -> list[Path]:
     # In a container, the user often has no entry in `/etc/passwd`.
     with suppress(KeyError):
         own.append(pwd.getpwuid(os.getuid()).pw_dir)
-    homes = {Path(path).resolve() for path in (*_HOMES, *own) if path and Path(path).is_dir()} - {Path("/")}
+    homes = {Path(path).resolve() for path in ("/home", "/root", *own) if path and Path(path).is_dir()} - {Path("/")}
     return sorted(path for path in homes if not any(other in path.parents for other in homes))
 
 
@@ -167,7 +165,7 @@ def _tmpfs_folders() -> list[Path]:
 @cache
 def _private_settings() -> tuple[Path, ...]:
     private = []
-    for folder, folders, files in os.walk(_SETTINGS):
+    for folder, folders, files in os.walk("/etc"):
         for name in (*folders, *files):
             path = Path(folder, name)
             with suppress(OSError):

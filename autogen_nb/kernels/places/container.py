@@ -50,14 +50,12 @@ _FOREVER = f"{_SIGNAL_LOOP}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
 _PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
-_LOCALE = ("LANG", "LC_", "TZ")
 _COUNTERS = "cd /sys/fs/cgroup; cat memory.events 2>/dev/null; echo pids; cat pids.events 2>/dev/null"
 _PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 10)))"
 
 _numbers = itertools.count()
 # A background process can keep the stream open after the program's end, so `_forward` polls the program's state.
 _POLL_SECONDS = 0.25
-_CHUNK = 2**16
 _HEADER = 8
 _KILLED = 137
 _DIGITS = 20
@@ -408,7 +406,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         # A variable that `scrub_environment` would drop is here because the user passes it on. Others describe this
         # machine.
-        if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
+        if name.startswith(("LANG", "LC_", "TZ")) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}
     return {**portable, **own, "HOME": _HOME}
@@ -464,7 +462,7 @@ def _forward(stream: Any, write_end: int, may_write: Callable[[], bool]) -> None
                 ended = not may_write()
                 continue
             # `select` does not see data in the buffer of TLS, so `recv` must take all decrypted data.
-            if not (data := stream.recv(_CHUNK)):
+            if not (data := stream.recv(2**16)):
                 return
             rest += data
             while len(rest) >= _HEADER and len(rest) >= (end := _HEADER + struct.unpack(">BxxxL", rest[:_HEADER])[1]):

@@ -33,8 +33,6 @@ from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec, Prov
 
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
-_PING_SECONDS = 30.0
-_MAX_MESSAGE = 2**30
 _DEAD = ("dead", "restarting", "autorestarting")
 _LOST = "the connection to the kernel's server broke, and the result of the block was lost; outputs may be missing"
 
@@ -44,7 +42,6 @@ TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of an environment var
 _REFUSED = (401, 403)
 _GONE = (404, 410)
 _TIMEOUT = 60.0
-_REPEAT_SECONDS = 1.0
 _PAUSES = (0.0, 0.5, 1.0, 2.0)
 
 Token = str | Callable[[], str | Awaitable[str]]
@@ -93,7 +90,7 @@ class WebSocketChannels(KernelChannels):
 
     async def _open_connection(self) -> WebSocketClientConnection:
         request = HTTPRequest(self._address, headers=await self._headers(), connect_timeout=10)
-        connection = await websocket_connect(request, ping_interval=_PING_SECONDS, max_message_size=_MAX_MESSAGE)
+        connection = await websocket_connect(request, ping_interval=30.0, max_message_size=2**30)
         setattr(connection, "on_pong", lambda _: self._flush())  # noqa: B010 - mypy rejects an assignment
         return connection
 
@@ -233,7 +230,7 @@ class JupyterServerProvisioner(Provisioner):
         try:
             await channels.connect()
             async with asyncio.timeout(_TIMEOUT):
-                await kernel.await_answer(_REPEAT_SECONDS)
+                await kernel.await_answer(repeat_after=1.0)
                 if kernel.is_python:
                     kernel.files = files = ChannelTransfer(kernel)
                     await files.begin()
@@ -295,19 +292,16 @@ class ServerKernel(KernelHandle):
             # A server that is restarting a dead kernel may refuse or ignore the deletion.
             for pause in _PAUSES:
                 await asyncio.sleep(pause)
-                if await self._is_gone():
+                with suppress(ExecutionError):
+                    await self._server.ask("DELETE", self._path)
+                try:
+                    if await self._server.ask("GET", self._path) == b"":
+                        break
+                except ExecutionError:
+                    # More requests would fail, too.
                     break
         if not self.exited.done():
             self.exited.set_result(1)
 
     # Without the deletion, the server would restart a dead kernel.
     _quit = _close = _kill
-
-    async def _is_gone(self) -> bool:
-        with suppress(ExecutionError):
-            await self._server.ask("DELETE", self._path)
-        try:
-            return await self._server.ask("GET", self._path) == b""
-        except ExecutionError:
-            # More requests would fail, too.
-            return True

@@ -9,8 +9,6 @@ from autogen_nb.kernels.channels import SocketChannels
 from autogen_nb.kernels.places.local import LocalProvisioner, start_kernel
 from autogen_nb.kernels.places.provisioner import KernelHandle, LaunchSpec
 
-_POLL = 0.25
-
 
 def installed_kernels() -> list[str]:
     """The names of the installed kernelspecs."""
@@ -20,6 +18,8 @@ def installed_kernels() -> list[str]:
 
 
 class KernelspecProvisioner(LocalProvisioner):
+    why_no_guard = "a kernel of a kernelspec has no guard"
+
     def __init__(self, name: str) -> None:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
@@ -31,10 +31,6 @@ class KernelspecProvisioner(LocalProvisioner):
             raise ConfigError(f"there is no kernelspec {name!r}; installed are: {installed}") from error
         self.name = name
         self.language = str(spec.language).lower()
-
-    @property
-    def why_no_guard(self) -> str:
-        return "a kernel of a kernelspec has no guard"
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         import zmq
@@ -75,5 +71,5 @@ class ProvisionedKernel(KernelHandle):
 
     async def _poll(self) -> None:
         while (code := await self._manager.provisioner.poll()) is None:  # noqa: ASYNC110 - provisioners send no notification
-            await asyncio.sleep(_POLL)
+            await asyncio.sleep(0.25)
         self.exited.set_result(code)

@@ -149,10 +149,7 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
     if not log.handlers:
         log.addHandler(logging.NullHandler())
     manager = AsyncKernelManager(
-        transport="ipc",
-        connection_file=str(launch_spec.folder / "k.json"),
-        ip=str(launch_spec.outbox / "s"),
-        log=log,
+        transport="ipc", connection_file=str(launch_spec.folder / "k.json"), ip=str(launch_spec.outbox / "s"), log=log
     )
     options = ["--HistoryManager.enabled=False", "--IPKernelApp.exec_PYTHONSTARTUP=False"]
     manager._kernel_spec = KernelSpec(  # noqa: SLF001 - the manager would use the person's kernelspec "python3"

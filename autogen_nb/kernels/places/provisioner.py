@@ -23,10 +23,6 @@ from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.lifeline import Job, Program
 from autogen_nb.trusted.held_folder import HeldFolder, clear
 
-_PACKET = 4096
-_PAUSE = 0.01
-# The supervisor may have to kill thousands of processes first.
-_ANSWER_SECONDS = 60.0
 if TYPE_CHECKING:
     from autogen_nb.kernels.guard_client import GuardClient
 
@@ -34,8 +30,6 @@ T = TypeVar("T")
 
 _SIGNAL_BASE = 128
 _KILLED = -9
-_WAKE_REPEAT_SECONDS = 0.05
-_WAKE_TIMEOUT = 10.0
 
 
 class CheckpointClient:
@@ -62,7 +56,7 @@ class CheckpointClient:
     async def connect(self) -> None:
         # The supervisor creates the socket after it has started the kernel.
         while self._socket.connect_ex(self.path):  # noqa: ASYNC110
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(0.01)
         self._loop.add_reader(self._socket, self._read)
 
     async def has(self, number: int) -> bool:
@@ -86,7 +80,8 @@ class CheckpointClient:
         self._answer = self._loop.create_future()
         try:
             self._socket.send(message)
-            async with asyncio.timeout(_ANSWER_SECONDS):
+            # The supervisor may have to kill thousands of processes first.
+            async with asyncio.timeout(60):
                 return await self._answer
         # A TimeoutError is an OSError, as is the error after the supervisor was killed.
         except OSError:
@@ -101,7 +96,7 @@ class CheckpointClient:
 
     def _read(self) -> None:
         try:
-            message = self._socket.recv(_PACKET)
+            message = self._socket.recv(4096)
         except BlockingIOError:
             return
         except OSError:
@@ -303,8 +298,8 @@ class CheckpointedKernel(KernelHandle):
         self.exited = asyncio.get_running_loop().create_future()
         self.channels = SocketChannels(self._manager)
         try:
-            async with asyncio.timeout(_WAKE_TIMEOUT):
-                await self.await_answer(_WAKE_REPEAT_SECONDS)
+            async with asyncio.timeout(10):
+                await self.await_answer(repeat_after=0.05)
         except (TimeoutError, ChildProcessError):
             await self._kill()
             await asyncio.wait([self._process_exited])
