@@ -367,16 +367,11 @@ class _Call:
         return answer if isinstance(answer, form) else None
 
 
-def server(chats: ServedChats) -> MCPServer[Any]:
+async def serve(chats: ServedChats, port: int | None, token: str) -> None:
+    """Serves on standard input and output, or on a port of this machine, for clients with the token."""
     served: MCPServer[Any] = MCPServer("autogen-nb", instructions=_INSTRUCTIONS, version=__version__, log_level="ERROR")
     for tool in (chats.run, chats.variables, chats.undo, chats.interrupt, chats.restart, chats.export, chats.history):
         served.add_tool(_naming_errors(tool), name=tool.__name__, description=tool.__doc__, structured_output=False)
-    return served
-
-
-async def serve(chats: ServedChats, port: int | None, token: str) -> None:
-    """Serves on standard input and output, or on a port of this machine, for clients with the token."""
-    served = server(chats)
     try:
         if port is None:
             await served.run_stdio_async()

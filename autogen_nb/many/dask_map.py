@@ -241,12 +241,12 @@ class PreparedCall:
     ) -> Generator[tuple[int, dict[str, Any]]]:
         if not rows:
             return
-        from autogen_nb.many.row_chat import LocalCall, SharedLimits, end_rows, local_calls
+        from autogen_nb.many.row_chat import SharedLimits, end_rows, local_calls
 
         with ExitStack() as stack:
             if self.client is None:
                 client = stack.enter_context(_embedded_cluster(min(self.workers or os.cpu_count() or 1, len(rows))))
-                local_calls[call.limits] = LocalCall(client, self.model, human)
+                local_calls[call.limits] = client, self.model, human
                 stack.callback(local_calls.pop, call.limits)
             else:
                 client = stack.enter_context(_client(self.client)) if isinstance(self.client, str) else self.client

@@ -70,17 +70,11 @@ RowHuman: TypeAlias = Callable[[int, str], Human]
 """Returns who answers the questions of the row with this number, from 0, and this task."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalCall:
-    """What rows in the caller's process use. Its model may contain an API key, so it is no part of Dask's graph."""
+local_calls: dict[str, tuple[Client, Any, RowHuman | None]] = {}
+"""The client, the model and the human of the calls whose rows run in this process, by the names of their limits.
 
-    client: Client
-    model: Any
-    human: RowHuman | None
-
-
-local_calls: dict[str, LocalCall] = {}
-"""The calls whose rows run in this process, by the names of their limits."""
+The model may contain an API key, so it is no part of Dask's graph.
+"""
 
 
 def not_run(error: str) -> dict[str, Any]:
@@ -147,17 +141,15 @@ class _Slot:
         place = options.place()
         self._cwd = Path.cwd()
         place.check(self._cwd)
-        local = local_calls.get(call.limits)
-        self._human = local.human if local else None
+        local: tuple[Any, Any, RowHuman | None] = local_calls.get(call.limits, (None, None, None))
+        client, model, self._human = local
         self._settings = Settings().for_cell(options, attended=self._human is not None, sandboxed=place.is_sandbox)
-        self.limits = SharedLimits(call.limits, local.client if local else get_client())
+        self.limits = SharedLimits(call.limits, client or get_client())
         self._budget = SharedBudget(call.budget, self.limits) if call.budget else None
-        self._spec = (
-            local.model if local else model_selection.configured(self._settings.model, os.environ, "on this worker, ")
-        )
-        self._model = around_each(
-            model_for(self._spec, empty_reply="refuse"), lambda each: LimitedModel(each, self.limits, self._budget)
-        )
+        if client is None:
+            model = model_selection.configured(self._settings.model, os.environ, "on this worker, ")
+        self._spec, own_model = model, model_for(model, empty_reply="refuse")
+        self._model = around_each(own_model, lambda each: LimitedModel(each, self.limits, self._budget))
         self._folder = f"{FILES}/{call.name}"
         writable = Writable(lambda: self._folder, lambda: False)
         self.executor = BlockExecutor(place=place, cwd=self._cwd, writable=writable, **self._settings.kernel_options)

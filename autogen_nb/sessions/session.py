@@ -150,7 +150,6 @@ class TakenBack:
 
     index: int
     runs: list[SessionRun]
-    step: int
     steps: list[Step | None]
 
 
@@ -336,7 +335,7 @@ class Session:
                 self._take_back(earlier.index)
                 self._new_inputs = [each for each in self._new_inputs if each not in earlier.runs[0].inputs]
                 self.runs += earlier.runs
-                self._steps[earlier.step :] = earlier.steps
+                self._steps[earlier.runs[0].step :] = earlier.steps
             case {"drop": int(index)}:
                 dropped, self.runs[index:] = self.runs[index:], []
                 self._replaced += _replies(dropped)
@@ -352,7 +351,7 @@ class Session:
         if runs := self.runs[index:]:
             step = runs[0].step
             removed = self._steps[step:]
-            self.taken_back.append(TakenBack(index, runs, step, removed))
+            self.taken_back.append(TakenBack(index, runs, removed))
             # The kernel keeps the variables that were copied before the first of these runs.
             self._new_inputs = [*runs[0].inputs, *self._new_inputs]
             del self.runs[index:]

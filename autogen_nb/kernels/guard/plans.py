@@ -154,12 +154,8 @@ def _open_with(caller: Caller, folder: int, address: int, how: int) -> Plan:
     return _open(caller, folder, address, flags, mode)
 
 
-def _named(caller: Caller, *places: "tuple[int, int]") -> list[Pinned]:
-    return [caller.entry(folder, caller.path(address)) for folder, address in places]
-
-
 def _make_folder(caller: Caller, folder: int, address: int, mode: int) -> Plan:
-    (pinned,) = _named(caller, (folder, address))
+    pinned = caller.entry(folder, caller.path(address))
     if pinned.descriptor is not None:
         raise FileExistsError(errno.EEXIST, pinned.path)
     act = _done(os.mkdir, pinned.name, mode & 0o7777 & ~caller.umask, dir_fd=pinned.parent)
@@ -167,7 +163,7 @@ def _make_folder(caller: Caller, folder: int, address: int, mode: int) -> Plan:
 
 
 def _remove(caller: Caller, folder: int, address: int, flags: int) -> Plan:
-    (pinned,) = _named(caller, (folder, address))
+    pinned = caller.entry(folder, caller.path(address))
     if pinned.descriptor is None:
         raise FileNotFoundError(errno.ENOENT, pinned.path)
     act = os.rmdir if flags & _REMOVE_FOLDER else os.unlink
@@ -175,7 +171,7 @@ def _remove(caller: Caller, folder: int, address: int, flags: int) -> Plan:
 
 
 def _rename(caller: Caller, folder: int, address: int, new_folder: int, new_address: int, flags: int) -> Plan:
-    old, new = _named(caller, (folder, address), (new_folder, new_address))
+    old, new = caller.entry(folder, caller.path(address)), caller.entry(new_folder, caller.path(new_address))
     if old.descriptor is None:
         raise FileNotFoundError(errno.ENOENT, old.path)
     act = _done(system_call, "renameat2", old.parent, old.name, new.parent, new.name, flags & 0xFFFFFFFF)
@@ -187,20 +183,20 @@ def _link(caller: Caller, folder: int, address: int, new_folder: int, new_addres
     # A file without a name, or one that is named by its descriptor, as programs do with O_TMPFILE.
     is_empty = not path and flags & _EMPTY_PATH
     old = caller.opened(folder) if is_empty else caller.find(folder, path, follow=bool(flags & _FOLLOW))
-    (new,) = _named(caller, (new_folder, new_address))
+    new = caller.entry(new_folder, caller.path(new_address))
     act = _done(os.link, old.link, new.name, dst_dir_fd=new.parent, follow_symlinks=True)
     sources = [("write", old.path)] if old.is_file_elsewhere else []
     return Plan([*sources, ("write", new.path)], act, makes="" if sources else new.path)
 
 
 def _symbolic_link(caller: Caller, target: int, folder: int, address: int) -> Plan:
-    text, (pinned,) = caller.text(target), _named(caller, (folder, address))
+    text, pinned = caller.text(target), caller.entry(folder, caller.path(address))
     act = _done(os.symlink, text, pinned.name, dir_fd=pinned.parent)
     return Plan([("write", pinned.path)], act, makes=pinned.path)
 
 
 def _make_node(caller: Caller, folder: int, address: int, mode: int, device: int) -> Plan:
-    (pinned,) = _named(caller, (folder, address))
+    pinned = caller.entry(folder, caller.path(address))
     act = _done(os.mknod, pinned.name, mode & ~caller.umask, device, dir_fd=pinned.parent)
     return Plan([("write", pinned.path)], act, makes=pinned.path)
 

@@ -47,7 +47,6 @@ Leaves: TypeAlias = Literal["nothing", "ended", "running"]
 # process group 12. The shell's own `kill` works at the limit on processes, too.
 _SIGNAL_LOOP = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
 _FOREVER = f"{_SIGNAL_LOOP}; while :; do sleep 3600; done"
-_HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
 _PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
 _COUNTERS = "cd /sys/fs/cgroup; cat memory.events 2>/dev/null; echo pids; cat pids.events 2>/dev/null"
@@ -196,8 +195,9 @@ class ContainerProvisioner(Provisioner):
         script.write_bytes(KERNEL_SCRIPT.read_bytes())
         supervisor.write_bytes(SUPERVISOR.read_bytes())
         spec: Sequence[str] = manager.kernel_spec.argv
-        own_options = spec[spec.index(str(KERNEL_SCRIPT)) + 1 :]
-        options = [part for part in own_options if part not in {"-f", "{connection_file}"}]
+        options = [
+            part for part in spec[spec.index(str(KERNEL_SCRIPT)) + 1 :] if part not in {"-f", "{connection_file}"}
+        ]
         # Older versions of ipykernel write to the connection file, so the kernel gets a copy in the outbox.
         original, connection = launch_spec.folder / "k.json", launch_spec.outbox / "k.json"
         with HeldFolder(self.outboxes) as held:
@@ -409,7 +409,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
         if name.startswith(("LANG", "LC_", "TZ")) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}
-    return {**portable, **own, "HOME": _HOME}
+    return {**portable, **own, "HOME": "/tmp"}  # noqa: S108 - the container's own
 
 
 def _is_running(container: Any) -> bool:
