@@ -14,7 +14,6 @@ from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import code_pair
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.task_options import load, task_options
-from autogen_nb.core.ports import Model
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ChatUnfinished, NobodyThere
 from autogen_nb.events import Ended
@@ -61,7 +60,12 @@ class _Conversation:
         place = options.place()
         place.check(Path.cwd())
         self._settings = Settings().for_cell(options, attended=True, sandboxed=place.is_sandbox)
-        model = self._model()
+        spec = model_selection.configured(self._settings.model, os.environ)
+        for host in model_selection.hosts(spec, os.environ):
+            _print_notice(model_selection.disclosure(host, rows=self._settings.share == "rows").replace("`", ""))
+        model = model_for(spec, empty_reply="refuse")
+        for budget in filter(None, (self._settings.budget, self._settings.policy_budget)):
+            model = budgeted(model, Budget.parse(budget))
         timeout = self._settings.block_timeout or None
         self._executor = BlockExecutor(place=place, cwd=Path.cwd(), timeout=timeout, **self._settings.kernel_options)
         self._code = CodeConfig(self._executor, confirm=self._settings.confirm or "always")
@@ -94,15 +98,6 @@ class _Conversation:
 
     def close(self) -> None:
         engine.call(self._executor.stop())
-
-    def _model(self) -> Model:
-        spec = model_selection.configured(self._settings.model, os.environ)
-        for host in model_selection.hosts(spec, os.environ):
-            _print_notice(model_selection.disclosure(host, rows=self._settings.share == "rows").replace("`", ""))
-        model = model_for(spec, empty_reply="refuse")
-        for budget in filter(None, (self._settings.budget, self._settings.policy_budget)):
-            model = budgeted(model, Budget.parse(budget))
-        return model
 
 
 def _converse(conversation: _Conversation) -> int:

@@ -378,7 +378,7 @@ async def serve(chats: ServedChats, port: int | None, token: str) -> None:
             return
         import uvicorn
 
-        app = _Guarded(served.streamable_http_app(host="127.0.0.1"), token)
+        app = _guarded(served.streamable_http_app(host="127.0.0.1"), token)
         config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning")
         print(f"http://127.0.0.1:{port}/mcp (Authorization: Bearer {token})", file=sys.stderr, flush=True)  # noqa: T201
         await uvicorn.Server(config).serve()
@@ -386,20 +386,18 @@ async def serve(chats: ServedChats, port: int | None, token: str) -> None:
         await chats.close()
 
 
-class _Guarded:
+def _guarded(app: Any, token: str) -> Any:
     """Lets requests with the token pass."""
 
-    def __init__(self, app: Any, token: str) -> None:
-        self._app = app
-        self._expected = f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def guarded(scope: Any, receive: Any, send: Any) -> None:
         given = dict(scope.get("headers", ())).get(b"authorization", b"")
-        if scope["type"] != "http" or hmac.compare_digest(given, self._expected):
-            await self._app(scope, receive, send)
+        if scope["type"] != "http" or hmac.compare_digest(given, f"Bearer {token}".encode()):
+            await app(scope, receive, send)
             return
         await send({"type": "http.response.start", "status": 401, "headers": [(b"www-authenticate", b"Bearer")]})
         await send({"type": "http.response.body", "body": b"this server needs the token that it printed at its start"})
+
+    return guarded
 
 
 def _naming_errors(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:

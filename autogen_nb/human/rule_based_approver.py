@@ -174,6 +174,7 @@ class RuleBasedApprover:
         agents_decide: bool = True,
     ) -> None:
         self._human = human
+        self._answerer = cast("CodeQuestionAnswerer", human)
         self._rules = rules
         self._tell = tell
         self._scope = scope or PathScope()
@@ -208,10 +209,6 @@ class RuleBasedApprover:
         if not hasattr(self._human, "allow"):
             return EffectJudged(allowed=False, reason=UNATTENDED)
         return then(self._answerer.allow(replace(question, effect=effect)), self._save_rules)
-
-    @property
-    def _answerer(self) -> CodeQuestionAnswerer:
-        return cast("CodeQuestionAnswerer", self._human)
 
     def _with_offers(self, question: ApprovalAsked) -> ApprovalAsked:
         if question.always and self._agents_decide:

@@ -135,11 +135,11 @@ print("Python " + _python.split()[0], *(f"{{name}} {{_version(name)}}" for name 
     {{_names()[module][0] for module in {modules!r} if module in _names()}})), sep=", ")"""
 
 
-def versions_code(parts: Iterable[Words | Code]) -> str:
+def versions_code(parts: Iterable[Code]) -> str:
     """Code that prints the versions of Python and of the packages that the parts import."""
     modules = set[str]()
     for part in parts:
-        tree = code_blocks.parse_python(code_of(part.asked.blocks)) if isinstance(part, Code) else None
+        tree = code_blocks.parse_python(code_of(part.asked.blocks))
         for node in () if tree is None else ast.walk(tree):
             if isinstance(node, ast.Import):
                 modules |= {name.name.partition(".")[0] for name in node.names}
@@ -212,20 +212,18 @@ class Document:
         return {path.name: text.encode("utf-8", "replace"), **resources["outputs"]}
 
     def _script(self) -> str:
-        cells = [
-            (True, _as_python(cell.source)) if cell.cell_type == "code" else (False, cell.source)
-            for cell in self._cells
-        ]
-        code = "\n".join(source for is_code, source in cells if is_code)
-        parts = ["# %%\nfrom IPython.display import display"] if "display(" in code else []
+        parts, code = list[str](), ""
+        for cell in self._cells:
+            if cell.cell_type == "code":
+                parts.append(f"# %%\n{_as_python(cell.source)}")
+                code += parts[-1]
+            else:
+                lines = (f"# {line}".rstrip() for line in cell.source.splitlines())
+                parts.append("\n".join(["# %% [markdown]", *lines]))
+        if "display(" in code:
+            parts.insert(0, "# %%\nfrom IPython.display import display")
         if "get_ipython()" in code:
             parts.insert(0, "# Run this file with ipython, because it uses IPython's functions.")
-        for is_code, source in cells:
-            if is_code:
-                parts.append(f"# %%\n{source}")
-            else:
-                lines = (f"# {line}".rstrip() for line in source.splitlines())
-                parts.append("\n".join(["# %% [markdown]", *lines]))
         return "\n\n".join(parts) + "\n"
 
     def _output(self, output: Output) -> Any:

@@ -61,7 +61,7 @@ _SCHEDULING = ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sch
 _PRIORITIES = {"setpriority": 0, "ioprio_set": 1}
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
-_REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+_TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15
 _EVERY_RIGHT = (1 << 16) - 1
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 RIGHTS = {

@@ -3,6 +3,8 @@
 import ast
 import base64
 import json
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +53,9 @@ class ChannelTransfer(KernelFiles):
             await self._call("folder", self.with_remote_paths(str(path)))
         for file in [path] if path.is_file() else sorted(filter(Path.is_file, path.iterdir())):  # noqa: ASYNC240 - same
             with file.open("rb") as opened:
-                data = opened.read(_CHUNK)
-                while True:
+                # An empty file needs a call, too.
+                for data in chain([opened.read(_CHUNK)], iter(partial(opened.read, _CHUNK), b"")):
                     await self._call("write", self.with_remote_paths(str(file)), base64.b64encode(data).decode("ascii"))
-                    if not (data := opened.read(_CHUNK)):
-                        break
 
     async def fetch(self, path: Path) -> None:
         remote = self.with_remote_paths(str(path))
