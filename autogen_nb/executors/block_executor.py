@@ -38,7 +38,7 @@ from autogen_nb.kernels.outcome import (
 )
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.file_transfer import remote_call
-from autogen_nb.kernels.places.local import Overlay
+from autogen_nb.kernels.places.local import LocalProvisioner, Overlay
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.places.provisioner import Provisioner
 from autogen_nb.kernels.places.writable import Writable, split_path
@@ -140,12 +140,14 @@ class BlockExecutor:
             environ = scrub_environment(os.environ, passed) if provisioner.is_local else {}
         environ = with_interpreter(environ, python)
         # An overlay extends the packages of this interpreter; other interpreters, containers and servers have none.
-        self._overlay = Overlay.of(provisioner) if python == sys.executable else None
-        # Remote kernels and containers have temporary folders of their own.
-        self.private_temporary = self._overlay is not None or not provisioner.is_local
-        if self._overlay is not None:
+        self._overlay: Overlay | None = None
+        if python == sys.executable and isinstance(provisioner, LocalProvisioner):
+            self._overlay = Overlay()
+            provisioner.allow_writing(self._overlay.folder)
             environ = self._overlay.extend_environ(environ)
             weakref.finalize(self, self._overlay.remove).atexit = False
+        # Remote kernels and containers have temporary folders of their own.
+        self.private_temporary = self._overlay is not None or not provisioner.is_local
         self._dropped = frozenset(os.environ) - frozenset(environ) if is_scrubbed else frozenset[str]()
         self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, provisioner=provisioner, limits=limits)
         folders = () if self._overlay is None else (self._overlay.folder,)

@@ -343,22 +343,19 @@ class Exec:
     async def signal(self, name: str) -> bool:
         running = not self.exited.done()
         if running and name:
-            await self._send_signal(name)
+            await self.kill(name)
         return running
 
-    async def kill(self) -> None:
-        """Kills the program's process group; its descendants in other groups end with the container."""
-        await self._send_signal("SIGKILL")
-
-    def close(self) -> None:
-        with suppress(OSError), HeldFolder(self._pid_file.parent) as folder:
-            folder.remove(self._pid_file.name)
-
-    async def _send_signal(self, name: str) -> None:
+    async def kill(self, name: str = "SIGKILL") -> None:
+        """Sends a signal to the program's process group; its descendants in other groups end with the container."""
         with suppress(OSError, ValueError):
             with HeldFolder(self._pid_file.parent) as folder, folder.open(self._pid_file.name) as file:
                 line = f"{name.removeprefix('SIG')} {int(file.read(_DIGITS))}\n"
             await asyncio.to_thread(_socket(self._stdin).sendall, line.encode())
+
+    def close(self) -> None:
+        with suppress(OSError), HeldFolder(self._pid_file.parent) as folder:
+            folder.remove(self._pid_file.name)
 
     def _begin(self, command: list[str], cwd: str, environ: dict[str, str]) -> None:
         exec_id = self._api.exec_create(self._container, command, environment=environ, workdir=cwd)["Id"]

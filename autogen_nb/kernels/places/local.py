@@ -184,15 +184,6 @@ class Overlay:
         parent = folder_for_sockets(_LONGEST_OVERLAY) or tempfile.gettempdir()
         self.folder = Path(parent, f"{private_folders.PREFIX}{uuid4().hex[:12]}")
 
-    @classmethod
-    def of(cls, provisioner: Provisioner) -> "Overlay | None":
-        """A new overlay that code in the place can change; None for a container or a server."""
-        if not isinstance(provisioner, LocalProvisioner):
-            return None
-        overlay = cls()
-        provisioner.allow_writing(overlay.folder)
-        return overlay
-
     def extend_environ(self, environ: Mapping[str, str]) -> dict[str, str]:
         return {**environ, **overlay_env.variables(str(self.folder), environ.get("PYTHONPATH", ""))}
 
