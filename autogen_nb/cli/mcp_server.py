@@ -107,9 +107,7 @@ class ServedChats:
         self._cwd = cwd
         sessions = ChatSessions(cwd, days=lambda: self._settings.session_days)
         self._conversations = Conversations(
-            cwd,
-            kernel_options=lambda: self._settings.kernel_options,
-            begin_session=sessions.begin,
+            cwd, kernel_options=lambda: self._settings.kernel_options, begin_session=sessions.begin
         )
         self._conversations.kernels.set_limits(self._settings.kernel_idle, kernels)
         self._conversations.kernels.way_out = "--kernels N of the server allows more, and unused ones end after a while"
@@ -126,7 +124,6 @@ class ServedChats:
             task = shortened(next(filter(None, map(str.strip, code.splitlines())), "nothing"))
             cell_run = chat.begin(Origin(None, uuid4().hex), task, task, self._settings)
             attachment = await self._attachment(name, chat.session)
-
             try:
                 held = self._held(chat.executor, cell_run, code, _Attended(attachment, call))
                 async with aclosing(held.exchange().stream_events()) as stream:
