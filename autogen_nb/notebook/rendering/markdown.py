@@ -1,7 +1,7 @@
 r"""Renders a model's Markdown as inert HTML: none of the model's own HTML, no images, and links only to web and mail.
 
 There are two layers. markdown-it, with HTML disabled, writes the markup. Then nh3 removes all tags and attributes but
-those of `nh3_arguments`, and all styles but those of this module. Code is highlighted by Pygments, and every
+those of `_inert`, and all styles but those of this module. Code is highlighted by Pygments, and every
 character of its source is shown.
 
 Untrusted text, formulas and HTML become safe as well:
@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import escape
-from itertools import groupby
+from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -116,22 +116,13 @@ begin end
 
 def harmless_tex(tex: str) -> bool:
     """Returns whether TeX is short, uses only known commands and environments, and has balanced, shallow braces."""
-    return len(tex) <= LONGEST_FORMULA and _balanced(tex) and _known(tex)
-
-
-def _known(tex: str) -> bool:
+    if len(tex) > LONGEST_FORMULA or _FAR.search(tex):
+        return False
+    steps = ({"{": 1, "}": -1}.get(brace, 0) for brace in re.findall(r"\\.|[{}]", tex, re.DOTALL))
+    depths = list(accumulate(steps, initial=0))
     commands = all(match[1] in _COMMANDS for match in _COMMAND.finditer(tex))
     environments = all(match[1] in _ENVIRONMENTS for match in _ENVIRONMENT.finditer(tex))
-    return commands and environments and not _FAR.search(tex)
-
-
-def _balanced(tex: str) -> bool:
-    depth = 0
-    for brace in re.findall(r"\\.|[{}]", tex, re.DOTALL):
-        depth += {"{": 1, "}": -1}.get(brace, 0)
-        if not 0 <= depth <= _DEEPEST:
-            return False
-    return depth == 0
+    return commands and environments and min(depths) >= 0 and max(depths) <= _DEEPEST and depths[-1] == 0
 
 
 _TAGS = frozenset(
@@ -169,11 +160,15 @@ _MOST_UNKNOWN_TEXT = 60_000
 
 def clean_html(html: str) -> str:
     """Sanitises the HTML (idempotent); returns "" if parsing would take too much time or memory."""
-    import nh3
-
     if len(html) > _SMALL and _is_costly(html):
         return ""
-    cleaned = nh3.clean(_with_styler_colours(encodable(html)), **nh3_arguments(_plain_style))
+    html = encodable(html)
+    # The sanitiser checks the colours that the rules of a Styler's table bring into the cells.
+    if 'id="T_' in html and (rules := _styler_rules(html)):
+        html = _STYLER_CELL.sub(lambda cell: f' style="{escape(rules.get(cell[1], ""))}"', html)
+    cleaned = _inert(
+        html, lambda style: ";".join(f"{name.lower()}:{value}" for name, value in _DECLARATION.findall(style)) or None
+    )
     # nh3 writes the attributes of a link in an order that depends on the input; idempotence needs one order.
     cleaned = re.sub(r'<a (rel="[^"]*") (target="_blank")', r"<a \2 \1", cleaned)
     # Parsers drop a newline at the start of `pre`, so a newline that must stay is written twice.
@@ -202,12 +197,15 @@ def _is_costly(html: str) -> bool:
     return steps > _MOST_STEPS
 
 
-def nh3_arguments(style: Callable[[str], str | None]) -> dict[str, Any]:
-    """Returns nh3's arguments, which pass only inert tags and attributes; `style` checks the value of each style."""
-    return {
-        "tags": set(_TAGS),
-        "clean_content_tags": set(_DROPPED_WITH_CONTENT),
-        "attributes": {
+def _inert(html: str, style: Callable[[str], str | None]) -> str:
+    """Removes all but inert tags and attributes; `style` checks the value of each style."""
+    import nh3
+
+    return nh3.clean(
+        html,
+        tags=set(_TAGS),
+        clean_content_tags=set(_DROPPED_WITH_CONTENT),
+        attributes={
             "*": {"style"},
             "a": {"href"},
             "table": {"border", "class"},
@@ -217,11 +215,11 @@ def nh3_arguments(style: Callable[[str], str | None]) -> dict[str, Any]:
             "colgroup": {"span"},
             "ol": {"start"},
         },
-        "attribute_filter": lambda _, name, value: style(value) if name == "style" else _attribute(name, value),
-        "url_schemes": {"http", "https", "mailto"},
-        "link_rel": "noopener noreferrer nofollow",
-        "set_tag_attribute_values": {"a": {"target": "_blank"}},
-    }
+        attribute_filter=lambda _, name, value: style(value) if name == "style" else _attribute(name, value),
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+        set_tag_attribute_values={"a": {"target": "_blank"}},
+    )
 
 
 def _attribute(attribute: str, value: str) -> str | None:
@@ -238,19 +236,8 @@ def _attribute(attribute: str, value: str) -> str | None:
             return value if _NUMBER.match(value) else None
 
 
-def _plain_style(style: str) -> str | None:
-    return ";".join(f"{name.lower()}:{value}" for name, value in _DECLARATION.findall(style)) or None
-
-
-def _with_styler_colours(html: str) -> str:
-    """Moves the style rules for single cells of a Styler's table into the cells; the sanitiser checks the result."""
-    rules = _styler_rules(html) if 'id="T_' in html else {}
-    if not rules:
-        return html
-    return _STYLER_CELL.sub(lambda cell: f' style="{escape(rules.get(cell[1], ""))}"', html)
-
-
 def _styler_rules(html: str) -> dict[str, str]:
+    """Returns the style rules for single cells of a Styler's table."""
     rules: dict[str, str] = {}
     for part in html.split("<style")[1:]:
         sheet = part.partition("</style>")[0].partition(">")[2]
@@ -375,6 +362,14 @@ _TAG_STYLES = {
     "td": ("td", "text-align:left"),
 }
 """Maps tags of markdown-it to our tags and styles."""
+_OWN_STYLES = frozenset(
+    {
+        *(style for _, style in _TAG_STYLES.values()),
+        *("text-align:center", "text-align:right"),
+        *(styles.PRE, styles.PRE_CODE, styles.LABEL, styles.DISGUISED, styles.PLAIN_PRE),
+        *styles.CODE_STYLES.values(),
+    }
+)
 
 
 def markdown(text: str) -> str:
@@ -382,9 +377,7 @@ def markdown(text: str) -> str:
     text = encodable(text)
     if len(text) > LONGEST:
         return f'<pre style="{styles.PLAIN_PRE}">{escape_plain(text)}</pre>'
-    import nh3
-
-    return nh3.clean(_parser().render(text), **nh3_arguments(lambda style: style if style in _own_styles() else None))
+    return _inert(_parser().render(text), lambda style: style if style in _OWN_STYLES else None)
 
 
 def code_block(source: str, language: str, label: str = "") -> str:
@@ -394,14 +387,6 @@ def code_block(source: str, language: str, label: str = "") -> str:
         name = f"{name or 'code'} \u00b7 {lines} lines"
     head = f'<div style="{styles.LABEL}">{escape_text(name)}</div>' if name else ""
     return head + code_html(source, language)
-
-
-@cache
-def _own_styles() -> frozenset[str]:
-    tag_styles = (style for _, style in _TAG_STYLES.values())
-    alignments = ("text-align:center", "text-align:right")
-    blocks = (styles.PRE, styles.PRE_CODE, styles.LABEL, styles.DISGUISED, styles.PLAIN_PRE)
-    return frozenset((*tag_styles, *alignments, *blocks, *styles.CODE_STYLES.values()))
 
 
 def _renderer_class() -> "type[RendererProtocol]":  # noqa: C901  # one method for each token
@@ -437,7 +422,9 @@ def _renderer_class() -> "type[RendererProtocol]":  # noqa: C901  # one method f
             return _link_start(target)
 
         def link_close(self, _tokens: object, _idx: int, _options: object, env: Any) -> str:
-            return _link_end(env.pop("link"))
+            if WEB_OR_MAIL.match(target := env.pop("link")):
+                return "</a>"
+            return escape_text(f" ({shortened(target, _SHOWN_TARGET)})") if target else ""
 
         def image(self, tokens: "Sequence[Token]", idx: int, _options: object, env: Any) -> str:
             source = str(tokens[idx].attrs.get("src", ""))
@@ -473,12 +460,6 @@ def _formula(state: "StateInline", silent: bool) -> bool:
 
 def _link_start(target: str) -> str:
     return f'<a href="{escape_plain(target)}">' if WEB_OR_MAIL.match(target) else ""
-
-
-def _link_end(target: str) -> str:
-    if WEB_OR_MAIL.match(target):
-        return "</a>"
-    return escape_text(f" ({shortened(target, _SHOWN_TARGET)})") if target else ""
 
 
 def _image_in_words(image: "Token", source: str) -> str:

@@ -77,7 +77,8 @@ def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
     rendered = [rich.pop(mime, None) for mime in ("image/svg+xml", "text/markdown")]
     if any(rendered) and rich.keys().isdisjoint(("text/html", *MAGIC)):
         rich["text/html"] = rendered[0] or rendered[1]
-    texts = [_plain(entries.get(mime)) for mime in ("text/plain", "text/markdown", "text/latex")]
+    texts = [joined_text(entries.get(mime)) or "" for mime in ("text/plain", "text/markdown", "text/latex")]
+    texts = [only_colours(bounded(text, LARGEST)) for text in texts]
     text = next((text for text in texts if not _REPR.match(text)), "")
     sentences = (cuts if text or rich else cuts + drops)[:_MOST_NOTES]
     lines = "".join(map(line, sentences))
@@ -146,10 +147,6 @@ def _json_text(value: object) -> str | None:
         return None
 
 
-def _plain(value: object) -> str:
-    return only_colours(bounded(joined_text(value) or "", LARGEST))
-
-
 def _name_of(mime: str) -> str:
     name = _NAMES.get(mime) or (f"output of type `{mime}`" if _MIME.match(mime) else "output of an unknown type")
     return name[0].upper() + name[1:]
@@ -214,7 +211,10 @@ class Document:
 def document(data: Mapping[str, Any]) -> Document | None:
     """Returns the page for a bundle; None if the bundle needs no frame or is too long."""
     if isinstance(figure := data.get("application/vnd.plotly.v1+json"), Mapping):
-        return _plotly_document(figure)
+        layout = figure.get("layout")
+        height = layout.get("height") if isinstance(layout, Mapping) else None
+        pixels = int(height) if isinstance(height, int | float) and 0 < height <= _HIGHEST else 450
+        return Document(_chart(f"height:{pixels}px", _PLOTLY_SCRIPT % _json(figure)), ("plotly",), pixels)
     for mime, spec in data.items():
         if (vega := _VEGA.match(mime)) and isinstance(spec, Mapping):
             script = _VEGA_SCRIPT % (_json(spec), "vega-lite" if vega[1] == "vegalite" else "vega")
@@ -227,13 +227,6 @@ def document(data: Mapping[str, Any]) -> Document | None:
     if not _ACTIVE.search(text) or (_PANDAS.search(text) and "<script" not in text):
         return None
     return _html_document(text, ("bokeh", "panel") if EXECUTES & data.keys() else None)
-
-
-def _plotly_document(figure: Mapping[str, Any]) -> Document:
-    layout = figure.get("layout")
-    height = layout.get("height") if isinstance(layout, Mapping) else None
-    pixels = int(height) if isinstance(height, int | float) and 0 < height <= _HIGHEST else 450
-    return Document(_chart(f"height:{pixels}px", _PLOTLY_SCRIPT % _json(figure)), ("plotly",), pixels)
 
 
 def _chart(style: str, script: str) -> str:

@@ -41,10 +41,6 @@ class Model:
     identity: Mapping[str, Any]
     names: frozenset[str]
 
-    @property
-    def name(self) -> str:
-        return str(self.identity["_model_name"])
-
 
 def model_of(state: Mapping[str, Any]) -> Model | None:
     """Returns the model of a widget's first state; None for a model that is not shown."""
@@ -60,12 +56,12 @@ def safe_state(
     `page_id` maps the identifier of a widget to the identifier of its copy in the page, and `outputs` renders the
     outputs of an Output widget.
     """
-    safe = {}
+    safe, name = {}, str(model.identity["_model_name"])
     for key in model.names & state.keys():
         value = state[key]
-        if key == "outputs" and model.name == "OutputModel":
+        if key == "outputs" and name == "OutputModel":
             safe[key] = outputs(value)
-        elif (checked := _safe_value(model.name, key, _resolved(value, page_id))) is not None or value is None:
+        elif (checked := _safe_value(name, key, _resolved(value, page_id))) is not None or value is None:
             safe[key] = checked
     if "description_allow_html" in safe:
         safe["description_allow_html"] = False

@@ -51,10 +51,6 @@ class PageWidget(Widget):  # type: ignore[misc]  # ipywidgets has no annotations
         keys = self.state if key is None else (key,) if isinstance(key, str) else key
         return {name: self.state[name] for name in keys if name in self.state}
 
-    def update(self, state: dict[str, Any]) -> None:
-        self.state.update(state)
-        self.send_state(list(state))
-
     def _handle_msg(self, msg: dict[str, Any]) -> None:
         data = msg["content"]["data"]
         if data.get("method") == "request_state":
@@ -110,7 +106,8 @@ class WidgetRelay:
             if widget is None:
                 self._widgets[identifier] = PageWidget(model, checked, partial(self._comms.send, identifier))
             else:
-                widget.update(checked)
+                widget.state.update(checked)
+                widget.send_state(list(checked))
 
     def _outputs(self, outputs: Sequence[Output]) -> list[dict[str, Any]]:
         return [] if self._render is None else [self._render(output) for output in outputs]
@@ -141,7 +138,7 @@ class WidgetRelay:
         for identifier, slots in self._static.items():
             content = _static(static_form(self._widgets[identifier].page_id, self._states()), below=True)
             for slot in slots:
-                # `Slots.tidy` may have put another output into this slot.
+                # `FootedView.tidy` may have put another output into this slot.
                 if slot.content in (None, NOTHING) or slot.content[1] == content[1]:
                     slot.show(*content)
 

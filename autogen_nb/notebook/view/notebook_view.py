@@ -46,7 +46,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock, Completion
 from autogen_nb.notebook.rendering import chat_html, styles
-from autogen_nb.notebook.rendering.chat_html import Content, note_display
+from autogen_nb.notebook.rendering.chat_html import note_display
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
 from autogen_nb.notebook.rendering.styles import Tone
@@ -56,9 +56,8 @@ from autogen_nb.notebook.view.outputs import (
     ReplyDraft,
     RunOutputs,
     folded_reasoning,
-    render_decision,
 )
-from autogen_nb.notebook.view.slots import CellLibraries, FootedView, Publish, Slot, publish_here
+from autogen_nb.notebook.view.slots import FootedView, Publish, Slot, publish_here
 from autogen_nb.sessions.document import code_of_parts, parts_of_run
 from autogen_nb.settings import Show
 from autogen_nb.views import in_words
@@ -95,7 +94,6 @@ class NotebookView(FootedView):
         self._interval = _INTERVAL
         self._flushed = 0.0
         self._run: RunOutputs | None = None
-        self._libraries = CellLibraries(self.next_slot)
         self._replied: ModelReplied | None = None
         self._notes: set[str] = set()
         self._next_repeats = False
@@ -130,11 +128,9 @@ class NotebookView(FootedView):
             case ModelReading(host=host, tokens=tokens):
                 self.set_status(f"{host} is reading a prompt of about {tokens:,} tokens")
             case ModelDelta(agent=agent, text=text):
-                self._draft_of(agent).write(text)
-                self._write()
+                self._write(agent, text=text)
             case ReasoningDelta(agent=agent, text=text):
-                self._draft_of(agent).think(text)
-                self._write()
+                self._write(agent, thought=text)
             case ModelReplied():
                 self._replied = event
             case Said():
@@ -157,15 +153,22 @@ class NotebookView(FootedView):
             case FunctionsAsked():
                 self._show_calls(event)
             case FunctionsReturned():
-                self._show_call_results(event)
+                self._status = ""
+                if self._calls is not None:
+                    self._calls.show(results=in_words.marked_results(event))
+                self._calls, self._returned_text = None, "\n\n".join(event.contents)
             case Called(function="generate_reply" | "reply function"):
-                self._tidy()
+                self.tidy()
             case SpeakerAsked():
                 self._choice = event
                 if event.method == "auto":
                     self.set_status(f"{event.agent} is choosing who speaks next")
             case SpeakerGiven():
-                self._show_speaker(event)
+                question, self._choice, self._status = self._choice, None, ""
+                # The speaker's message shows the choice, so a line is only needed for failed attempts.
+                if question is not None and question.tried and (line := speaker_choice(question, event)):
+                    self.note(line, kind="speaker")
+                self._show_note(event.completion)
             case SummaryAsked():
                 self.set_status("summing up")
             case SummaryGiven(completion=completion):
@@ -184,8 +187,7 @@ class NotebookView(FootedView):
             self._run.close()
         if self._calls is not None:
             self._calls.close()
-        if self._message is not None:
-            self._show_partial("cut off")
+        self._show_partial("cut off")
         if self._foot is not None and not self._ended:
             took = in_words.duration(self._clock() - self._start)
             self.note(in_words.joined("Did not finish", took, self._remark, self.spent()), kind="end")
@@ -195,32 +197,24 @@ class NotebookView(FootedView):
         """Hides the next message with this text, because the cell contains the text as its task."""
         self._opening = opening
 
-    def mirror(self, publish: Publish) -> None:
-        super().mirror(publish)
-        self._libraries.forget()
-
     def next_slot(self) -> Slot:
         self._decision_output = None
         return super().next_slot()
 
-    def _tidy(self) -> bool:
-        tidied = super()._tidy()
+    def tidy(self) -> bool:
+        tidied = super().tidy()
         if tidied:
             self._calls = self._decision_output = self._last_message = None
         return tidied
 
-    def _draft_of(self, agent: str) -> ReplyDraft:
-        if self._draft is None:
-            self._draft = ReplyDraft(agent, self._clock)
-        return self._draft
-
-    def _write(self) -> None:
-        draft = self._draft
-        if draft is None or draft.empty:
+    def _write(self, agent: str, *, text: str = "", thought: str = "") -> None:
+        draft = self._draft = self._draft or ReplyDraft(agent, self._clock)
+        draft.write(text, thought)
+        if draft.empty:
             return
         if self._message is None:
             self._message = self.next_slot()
-        what = f"{draft.writer} is writing" if draft.answering else in_words.THINKING.format(draft.writer)
+        what = f"{draft.writer} is writing" if draft.pieces else in_words.THINKING.format(draft.writer)
         if what != self._status:
             self.set_status(what)
         self._flush()
@@ -311,19 +305,6 @@ class NotebookView(FootedView):
         self._calls.show("calling \u2026")
         self.set_status(f"calling {', '.join(map(name_of, question.calls))}")
 
-    def _show_call_results(self, returned: FunctionsReturned) -> None:
-        self._status = ""
-        if self._calls is not None:
-            self._calls.show_results(in_words.marked_results(returned))
-        self._calls, self._returned_text = None, "\n\n".join(returned.contents)
-
-    def _show_speaker(self, answer: SpeakerGiven) -> None:
-        question, self._choice, self._status = self._choice, None, ""
-        # The speaker's message shows the choice, so a line is only needed for failed attempts.
-        if question is not None and question.tried and (line := speaker_choice(question, answer)):
-            self.note(line, kind="speaker")
-        self._show_note(answer.completion)
-
     def _note_question(self, question: PersonAsked) -> None:
         self.last_question = question
         if isinstance(question, EffectAsked | CodeInputAsked) and self._run is not None:
@@ -338,8 +319,11 @@ class NotebookView(FootedView):
             is_shown = message.decide(answer, question, clock)
         if isinstance(answer, EffectJudged):
             self._show_judged(answer, question if isinstance(question, EffectAsked) else None, clock)
-        elif not is_shown and (line := render_decision(answer, question, clock)) is not None:
-            self.add(*chat_html.bundle(*line, kind="decision"))
+        elif not is_shown and (text := in_words.decision_text(answer, question, clock)):
+            html, code = chat_html.line(text), in_words.edited(answer, question)
+            if code is not None:
+                html, text = html + chat_html.code(code, label="as edited"), f"{text}\n{only_colours(code.code)}"
+            self.add(*chat_html.bundle(html, text, kind="decision"))
         if isinstance(answer, EffectJudged | CodeInputGiven):
             self.set_status(self._running)
             # The duration of a run includes the time of its questions.
@@ -383,7 +367,7 @@ class NotebookView(FootedView):
         self._next_repeats = True
 
     def _await_model(self, agent: str, reason: str = "", wait: float = 0.0) -> None:
-        self._tidy()
+        self.tidy()
         self.set_status(in_words.THINKING.format(agent), reason=reason, wait=wait)
 
     def _show_end(self, ended: Ended) -> None:
@@ -391,23 +375,14 @@ class NotebookView(FootedView):
         self._status = ""
         text = in_words.end_line(ended, self._totals, self._clock() - self._start, self._remark, self.spent())
         if self._mode == "answer" and self._last_message is not None and not self._next_repeats:
-            self._slots.fold(self._last_message.slot, self._work)
+            self.fold(self._last_message.slot, self._totals.blocks)
         # Without code, all modes show the same outputs, so no buttons select the mode.
         mode: Show | Literal[""] = self._mode if self._totals.blocks else ""
-        copied, undo = ("copy the code to a new cell", self._code(), False), ("undo", self.undo)
-        chosen = [chat_html.CellButton(*button) for button in (copied, undo) if button[1]]
+        code = code_of_parts(parts_of_run("", self._log))
+        copied = "copy the code to a new cell", code if len(code) <= _LONGEST_CODE else "", False
+        chosen = [chat_html.CellButton(*button) for button in (copied, ("undo", self.undo)) if button[1]]
         buttons = chat_html.end_buttons(mode, chosen, self.next_magic) if mode or self.undo else ""
         self.add(*chat_html.bundle(chat_html.line(text, after=buttons), text, kind="end"))
-
-    def _code(self) -> str:
-        """The script of the chat, for a new cell; "" if it is too long."""
-        code = code_of_parts(parts_of_run("", self._log))
-        return code if len(code) <= _LONGEST_CODE else ""
-
-    def _work(self, contents: Sequence[Content]) -> str:
-        outputs = sum(metadata["autogen_nb"]["kind"] in ("output", "stream", "error") for _, metadata in contents)
-        blocks = in_words.counted(self._totals.blocks, "block", "blocks")
-        return f"Work: {', '.join(filter(None, (blocks, in_words.counted(outputs, 'output', 'outputs'))))}"
 
 
 CellView: TypeAlias = NotebookView | PlainCellView

@@ -22,7 +22,6 @@ from autogen_nb.notebook.rendering.widgets import VIEW, model_of
 from autogen_nb.notebook.view.slots import CellLibraries, Slot
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
 from autogen_nb.views import in_words
-from autogen_nb.views.in_words import PersonAsked, PersonGiven
 
 if TYPE_CHECKING:
     from autogen_nb.notebook.view.kernel_widgets import WidgetRelay
@@ -33,32 +32,26 @@ class ReplyDraft:
         self.writer = writer
         self._clock = clock
         self._lines = WordFilter(END_WORD)
-        self._pieces: list[str] = []
+        self.pieces: list[str] = []
         self._thoughts: list[str] = []
         self._start = clock()
         self._seconds = 0.0
 
     @property
     def empty(self) -> bool:
-        return not self._pieces and not self._thoughts
+        return not self.pieces and not self._thoughts
 
-    @property
-    def answering(self) -> bool:
-        return bool(self._pieces)
-
-    def think(self, text: str) -> None:
-        self._thoughts.append(text)
-
-    def write(self, text: str) -> None:
-        """Adds text to the answer; text that may begin the termination word waits for the next text."""
+    def write(self, text: str, thought: str) -> None:
+        """Adds to the answer and to the reasoning; text that may begin the termination word waits for the next text."""
+        self._thoughts += filter(None, [thought])
         if shown := self._lines.add(text):
-            self._seconds = self._seconds if self._pieces else self._clock() - self._start
-            self._pieces.append(shown)
+            self._seconds = self._seconds if self.pieces else self._clock() - self._start
+            self.pieces.append(shown)
 
     def render(self, detail: str, tone: SpeakerTone) -> tuple[str, str]:
         if detail != "writing":
-            self._pieces.append(self._lines.end())
-        unopened, text = split_unopened("".join(self._pieces))
+            self.pieces.append(self._lines.end())
+        unopened, text = split_unopened("".join(self.pieces))
         reasoning = Reasoning(
             "".join((*self._thoughts, unopened)).strip(), self._seconds or self._clock() - self._start
         )
@@ -79,18 +72,6 @@ def folded_reasoning(reasoning: Reasoning) -> str:
 
 def _inset(reasoning: str) -> str:
     return f'<div style="{styles.THOUGHT}">{markdown(reasoning)}</div>'
-
-
-def render_decision(answer: PersonGiven, question: PersonAsked | None, clock: str) -> tuple[str, str] | None:
-    """Renders the decision and edited code, as HTML and as text; None if a later line shows the decision."""
-    line = in_words.decision_text(answer, question, clock)
-    if not line:
-        return None
-    html = chat_html.line(line)
-    code = in_words.edited(answer, question)
-    if code is None:
-        return html, line
-    return html + chat_html.code(code, label="as edited"), f"{line}\n{only_colours(code.code)}"
 
 
 @dataclass(slots=True)
@@ -175,28 +156,21 @@ class FunctionCallsOutput:
         self._text = text
         self._is_pending = False
 
-    def show(self, state: str = "") -> None:
+    def show(self, state: str = "", results: Sequence[str] | None = None) -> None:
+        """Shows the calls, each with its result, or else all in the same state."""
         self._is_pending = bool(state)
-        self._publish([(_state_html(state), state)] * len(self.calls))
-
-    def show_results(self, contents: Sequence[str]) -> None:
-        self._is_pending = False
-        pairs = zip(self.calls, contents, strict=True)
-        self._publish(
-            [(result_html(content), only_colours(in_words.result_in_words(call, content))) for call, content in pairs]
-        )
+        rows, lines = "", [self._text]
+        contents: Sequence[str | None] = results or [None] * len(self.calls)
+        for call, result in zip(self.calls, contents, strict=True):
+            text = state if result is None else only_colours(in_words.result_in_words(call, result))
+            rows += call_html(call) + (_state_html(state) if result is None else result_html(result))
+            lines += filter(None, (only_colours(in_words.call_in_words(call)), text))
+        html = styles.PAGE + self._around(rows)
+        self._slot.show(*chat_html.bundle(html, "\n".join(lines), kind="calls"))
 
     def close(self) -> None:
         if self._is_pending:
             self.show("did not return")
-
-    def _publish(self, outcomes: Sequence[tuple[str, str]]) -> None:
-        rows, lines = "", [self._text]
-        for call, (html, text) in zip(self.calls, outcomes, strict=True):
-            rows += call_html(call) + html
-            lines += filter(None, (only_colours(in_words.call_in_words(call)), text))
-        html = styles.PAGE + self._around(rows)
-        self._slot.show(*chat_html.bundle(html, "\n".join(lines), kind="calls"))
 
 
 def call_html(call: FunctionCall) -> str:
@@ -295,14 +269,15 @@ class RunOutputs:
 
     def add(self, output: Output) -> None:
         """Adds an output; text and replacements wait for `flush` or for a new output."""
-        if isinstance(output, Cleared):
-            self._clear_next = output.wait
-            if not output.wait:
-                self._clear()
-            return
-        if self._clear_next:
-            self._clear_next = False
-            self._clear()
+        waits = isinstance(output, Cleared) and output.wait
+        if not waits and (isinstance(output, Cleared) or self._clear_next):
+            self._text = self._text_slot = None
+            self._dirty = False
+            self._pending.clear()
+            self._free.extend(self._current_slots)
+            self._current_slots.clear()
+            self._by_id.clear()
+        self._clear_next = waits
         match output:
             case Stream(name=name, text=text):
                 self._feed(name, text)
@@ -317,7 +292,15 @@ class RunOutputs:
                 if isinstance(output, Display) and output.display_id is not None:
                     self._by_id[output.display_id] = slot
             case Failure():
-                self._fail(output)
+                self.failed = True
+                self.end_text()
+                text = only_colours("\n".join(output.traceback) or f"{output.ename}: {output.evalue}")
+                data, lines = {"text/plain": text}, text.count("\n") + 1
+                if lines > _LONG_TRACEBACK:
+                    what = f"`{in_words.shortened(f'{output.ename}: {output.evalue}')}`"
+                    head = in_words.joined(what, f"traceback of {lines} lines")
+                    data["text/html"] = folded(head, without_colours(text))
+                self._next().show(data, _ERROR)
 
     def flush(self, *, final: bool = False) -> None:
         """Shows pending outputs; unless `final`, `_RATE` delays long text."""
@@ -367,18 +350,6 @@ class RunOutputs:
         self._stream = name if text else self._stream
         self._text.feed(text)
         self._dirty = True
-
-    def _fail(self, failure: Failure) -> None:
-        self.failed = True
-        self.end_text()
-        text = only_colours("\n".join(failure.traceback) or f"{failure.ename}: {failure.evalue}")
-        data, metadata = {"text/plain": text}, _ERROR
-        lines = text.count("\n") + 1
-        if lines > _LONG_TRACEBACK:
-            what = f"`{in_words.shortened(f'{failure.ename}: {failure.evalue}')}`"
-            head = in_words.joined(what, f"traceback of {lines} lines")
-            data["text/html"] = folded(head, without_colours(text))
-        self._next().show(data, metadata)
 
     def _fill(self, slot: Slot, output: Display | Result) -> None:
         # Code may replace an output thousands of times a second, so a replacement is not shown at once.
@@ -451,11 +422,3 @@ class RunOutputs:
         slot = self._free.popleft() if self._free else self._new_slot()
         self._current_slots.append(slot)
         return slot
-
-    def _clear(self) -> None:
-        self._text = self._text_slot = None
-        self._dirty = False
-        self._pending.clear()
-        self._free.extend(self._current_slots)
-        self._current_slots.clear()
-        self._by_id.clear()

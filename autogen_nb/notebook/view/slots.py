@@ -5,7 +5,7 @@ and the next foot appears below the output.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -14,7 +14,6 @@ from IPython.core.interactiveshell import InteractiveShell
 from autogen_nb.core.text.outputs import MAGIC
 from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.chat_html import Content, bundle, line, note_display, opened_by, script, static_html
-from autogen_nb.notebook.rendering.markdown import escape_text
 from autogen_nb.notebook.rendering.mime import LIBRARIES, library_html, load
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.views import in_words
@@ -69,79 +68,6 @@ class Slot:
     def clear(self) -> None:
         if self.content not in (None, NOTHING):
             self.show(*NOTHING)
-
-
-class Slots:
-    def __init__(self, publish: Publish = publish_here) -> None:
-        self._all: list[Slot] = []
-        self._count = 0
-        self._publish_in_cell = publish
-        self._mirrors: list[Publish] = []
-
-    def move(self, publish: Publish) -> None:
-        self._publish_in_cell = publish
-        self._mirrors.clear()
-        for slot in self._all:
-            slot.move()
-
-    def mirror(self, publish: Publish) -> None:
-        """Also shows later outputs in a reloaded page."""
-        self._mirrors.append(publish)
-
-    def note_in_mirrors(self, data: Bundle, metadata: Bundle) -> None:
-        for mirror in self._mirrors:
-            mirror(data, metadata, uuid4().hex)
-
-    def publish(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
-        """Sends a bundle to the chat's cell and to the mirrors."""
-        for publish in (self._publish_in_cell, *self._mirrors):
-            publish(data, metadata, display_id, update=update)
-
-    def next(self) -> Slot:
-        if self._count == len(self._all):
-            self._all.append(Slot(self._all[-1] if self._all else None, self.publish))
-        self._count += 1
-        return self._all[self._count - 1]
-
-    def content_above(self, slot: Slot) -> Content | None:
-        """Returns the nearest visible content above a slot."""
-        above = reversed(self._all[: self._all.index(slot)])
-        return next((other.content for other in above if other.content not in (None, NOTHING)), None)
-
-    def clear(self) -> None:
-        for slot in self._all:
-            slot.clear()
-
-    def fold(self, end: Slot, summary: Callable[[Sequence[Content]], str]) -> None:
-        """Folds the outputs above a slot, except very large ones, to one line."""
-        # A reloaded page lacks the outputs from before the reload, so it could not show the folded ones.
-        if self._mirrors:
-            return
-        above = self._all[: self._all.index(end)]
-        work = {slot: slot.content for slot in above if slot.content is not None and _is_small(slot.content[0])}
-        if work:
-            contents = list(work.values())
-            for slot in work:
-                slot.clear()
-            data, metadata = _joined(contents)
-            head = escape_text(summary(contents))
-            html = opened_by(head, data["text/html"], style=styles.SUMMARY, kind="work")
-            next(iter(work)).show({**data, "text/html": html}, metadata)
-
-    def tidy(self) -> bool:
-        """Merges outputs if there are too many; if it returns True, callers must not use the slots that they hold."""
-        # As in `fold`, a reloaded page could not show the merged outputs.
-        if self._count < _MANY or self._mirrors:
-            return False
-        contents = [slot.content for slot in self._all if slot.content not in (None, NOTHING)]
-        merged_contents = merged([content for content in contents if content is not None], few=_MANY // 2)
-        for slot, content in zip(self._all, merged_contents, strict=False):
-            if slot.content != content:
-                slot.show(*content)
-        for slot in self._all[len(merged_contents) :]:
-            slot.clear()
-        self._count = len(merged_contents)
-        return True
 
 
 def merged(contents: Sequence[Content], *, few: int) -> list[Content]:
@@ -212,7 +138,11 @@ class FootedView:
         # What is spent, and whether code runs without questions; both for the status line.
         self.spent: Callable[[], str] = str
         self.runs_all: Callable[[], bool] = bool
-        self._slots = Slots(publish)
+        self._publish_in_cell = publish
+        self._mirrors: list[Publish] = []
+        self._slots: list[Slot] = []
+        self._count = 0  # of the slots in use
+        self._libraries = CellLibraries(self.next_slot)
         self._foot: Slot | None = None
         self.asks = False
         self._copies: list[tuple[Slot, Slot, Slot]] = []
@@ -228,7 +158,8 @@ class FootedView:
         self.add(*note_display(text, tone=tone, kind=kind))
 
     def clear(self) -> None:
-        self._slots.clear()
+        for slot in self._slots:
+            slot.clear()
 
     def set_status(self, what: str, *, reason: str = "", wait: float = 0.0) -> None:
         """Shows what the chat waits for, and for how long; first counts `wait` seconds down, with `reason`."""
@@ -263,8 +194,9 @@ class FootedView:
         if self.asks and self._foot is not None and self._foot.content is not None:
             note, context, panel = (Slot(publish=publish) for _ in range(3))
             note.show(*note_display(remark, tone="warning"))
-            if (above := self._slots.content_above(self._foot)) is not None:
-                context.show(*above)
+            above = reversed(self._slots[: self._slots.index(self._foot)])
+            for content in islice((slot.content for slot in above if slot.content not in (None, NOTHING)), 1):
+                context.show(*content)
             panel.show(*self._foot.content)
             self._copies.append((note, context, panel))
 
@@ -287,32 +219,72 @@ class FootedView:
         self.page_loaded = self.asks
 
     def mirror(self, publish: Publish) -> None:
-        self._slots.mirror(publish)
-        self._foot = self._slots.next()
+        """Also shows later outputs in a reloaded page."""
+        self._mirrors.append(publish)
+        self._foot = None
+        self._foot_slot()
+        self._libraries.forget()
 
     def move(self, publish: Publish) -> None:
         """Moves all outputs to another cell, and leaves a note in the old cell."""
         self._foot_slot().leave(*note_display("This chat continues in another cell."))
-        self._slots.move(publish)
+        self._publish_in_cell = publish
+        self._mirrors.clear()
+        for slot in self._slots:
+            slot.move()
         self.page_loaded = False
 
     def close(self) -> None:
-        self._slots.note_in_mirrors(*note_display(self.mirrored))
+        for mirror in self._mirrors:
+            mirror(*note_display(self.mirrored), uuid4().hex)
 
     def _foot_slot(self) -> Slot:
         if self._foot is None:
-            self._foot = self._slots.next()
+            if self._count == len(self._slots):
+                self._slots.append(Slot(self._slots[-1] if self._slots else None, self._publish))
+            self._foot = self._slots[self._count]
+            self._count += 1
         return self._foot
+
+    def _publish(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
+        """Sends a bundle to the chat's cell and to the mirrors."""
+        for publish in (self._publish_in_cell, *self._mirrors):
+            publish(data, metadata, display_id, update=update)
 
     def next_slot(self) -> Slot:
         """Returns a new output, whose content can change."""
         slot, self._foot, self.asks = self._foot_slot(), None, False
         return slot
 
-    def _tidy(self) -> bool:
+    def fold(self, end: Slot, blocks: int) -> None:
+        """Folds the outputs above a slot, except very large ones, to one line."""
+        # A reloaded page lacks the outputs from before the reload, so it could not show the folded ones.
+        above = [] if self._mirrors else self._slots[: self._slots.index(end)]
+        work = {slot: slot.content for slot in above if slot.content is not None and _is_small(slot.content[0])}
+        if work:
+            for slot in work:
+                slot.clear()
+            data, metadata = _joined(list(work.values()))
+            outputs = sum(each["autogen_nb"]["kind"] in ("output", "stream", "error") for _, each in work.values())
+            counts = (in_words.counted(blocks, "block", "blocks"), in_words.counted(outputs, "output", "outputs"))
+            head = f"Work: {', '.join(filter(None, counts))}"
+            html = opened_by(head, data["text/html"], style=styles.SUMMARY, kind="work")
+            next(iter(work)).show({**data, "text/html": html}, metadata)
+
+    def tidy(self) -> bool:
+        """Merges outputs if there are too many; if it returns True, callers must not use the slots that they hold."""
         if self._foot is not None:
             self._foot.clear()
-        if not self._slots.tidy():
+        # As in `fold`, a reloaded page could not show the merged outputs.
+        if self._count < _MANY or self._mirrors:
             return False
+        contents = [slot.content for slot in self._slots if slot.content not in (None, NOTHING)]
+        merged_contents = merged([content for content in contents if content is not None], few=_MANY // 2)
+        for slot, content in zip(self._slots, merged_contents, strict=False):
+            if slot.content != content:
+                slot.show(*content)
+        self._count = len(merged_contents)
+        for slot in self._slots[self._count :]:
+            slot.clear()
         self._foot = None
         return True
