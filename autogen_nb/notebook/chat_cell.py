@@ -7,11 +7,11 @@ that block the kernel's thread; it then never suspends (see `autogen_nb.run.run_
 import asyncio
 import os
 import shlex
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, ChatResult, TwoAgentChat
 from autogen_nb.agents.chats.participant import register_ask_person
@@ -60,12 +60,10 @@ from autogen_nb.notebook.context import (
 )
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering.chat_html import folded_note
-from autogen_nb.run import heartbeat, result
+from autogen_nb.run import heartbeat
 from autogen_nb.settings import Settings
 from autogen_nb.trusted import policy_file
 from autogen_nb.views import in_words
-
-T = TypeVar("T")
 
 _DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`, and run this cell again"
 _OUTSIDE = "The computations of the agent's code on the Dask cluster {} run outside of the sandbox."
@@ -110,7 +108,7 @@ class ChatCell:
                 self._view.note(f"{notice} This cell begins a new conversation.", tone="warning", kind="restart")
             if chat.busy:
                 self._view.set_status("waiting until the stopped code has ended")
-                await self._on_engine(chat.executor.kernel.wait_idle())
+                await self._stage.result(chat.executor.kernel.wait_idle())
             self._warn_about_place(chat)
             self._read_instructions()
             with _chat_folder(chat):
@@ -174,7 +172,7 @@ class ChatCell:
         self._view.set_status(f"starting {', '.join(names)}")
         asks, seconds = self._settings.confirm != "never", self._settings.block_timeout
         report = partial(setattr, self._view, "progress")
-        await self._on_engine(chat.tools.open(params, asks=asks, seconds=seconds, report=report))
+        await self._stage.result(chat.tools.open(params, asks=asks, seconds=seconds, report=report))
 
     def _limit_by_budgets(self, model: Model, chat: NotebookConversation) -> Model:
         limits = [text for text in (self._settings.budget, self._settings.policy_budget) if text]
@@ -280,7 +278,7 @@ class ChatCell:
         inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
             self._view.set_status(f"copying {', '.join(inputs)}")
-            record = await self._on_engine(chat.put(inputs))
+            record = await self._stage.result(chat.put(inputs))
             if overwritten := chat.hand(inputs, record, self._notebook.namespace):
                 self._view.note(replaced_variables_line(overwritten, "the agent's kernel"))
             if chat.place.is_sandbox and (cluster := cluster_of(inputs)):
@@ -299,7 +297,7 @@ class ChatCell:
             return
         runs = chat.runs[index:]
         more = f" and {_later_runs(runs[1:])}" if runs[1:] else ""
-        variables_restored = await self._on_engine(chat.undo(index))
+        variables_restored = await self._stage.result(chat.undo(index))
         result = "The agent's variables are as they were before; `%autogen redo` brings back the earlier state."
         if not variables_restored:
             chat.drop(index)
@@ -437,12 +435,12 @@ class ChatCell:
         if not (names := self._settings.outputs):
             return
         unpickle = self._settings.unpickle
-        values = {name: await self._on_engine(chat.executor.get(name, unpickle=unpickle)) for name in names}
+        values = {name: await self._stage.result(chat.executor.get(name, unpickle=unpickle)) for name in names}
         if replaced := chat.bring(values, namespace):
             self._view.note(replaced_variables_line(replaced, "your notebook"))
 
     async def _say_without_checkpoint(self, chat: NotebookConversation, cell_run: CellRun) -> None:
-        if not (cell_run.ran_code and await self._on_engine(chat.executor.kernel.lacks_checkpoint(cell_run.block))):
+        if not (cell_run.ran_code and await self._stage.result(chat.executor.kernel.lacks_checkpoint(cell_run.block))):
             return
         count = resuming.count_blocks(chat.session.steps_before(chat.runs.index(cell_run)))
         blocks = "the earlier block" if count == 1 else f"the {count} earlier blocks"
@@ -454,7 +452,7 @@ class ChatCell:
             return
         # Only Python kernels can list their variables.
         with suppress(TransferError):
-            variables = await self._on_engine(chat.executor.variables())
+            variables = await self._stage.result(chat.executor.variables())
             chat.session.set_fingerprints({variable.name: variable.digest for variable in variables})
             new = [variable for variable in variables if variable.name not in chat.listed_variables]
             chat.listed_variables |= {variable.name for variable in new}
@@ -466,9 +464,6 @@ class ChatCell:
     def _name_for_commands(self, chat: NotebookConversation) -> str | None:
         # Without a name, commands mean the chat of the last cell, which may be another one by then.
         return chat.name if len(list(self._notebook.conversations)) > 1 else None
-
-    async def _on_engine(self, work: Coroutine[Any, Any, T]) -> T:
-        return await result(work, waits=self._stage.waits)
 
 
 @contextmanager

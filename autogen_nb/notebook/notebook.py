@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -94,6 +94,10 @@ class CellStage:
             answer = question(self.person)
         return await answer if isinstance(answer, Awaitable) else answer
 
+    async def result(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine on the engine, as the cell waits."""
+        return await result(work, waits=self.waits)
+
     async def choose_model(self, settings: Settings, *, again: bool = False) -> Any:
         """Returns the spec of the cell's model: the cell's own, the model form's, or that of the environment.
 
@@ -102,7 +106,7 @@ class CellStage:
         """
         setting, named = self.notebook.model_setting, settings.options.get("model")
         # A keyring may wait until the person unlocks it.
-        recalled = await result(asyncio.to_thread(setting.recall, os.environ), waits=self.waits)
+        recalled = await self.result(asyncio.to_thread(setting.recall, os.environ))
         for remark in (recalled, setting.drop_if_replaced(os.environ)):
             if remark:
                 self.view.note(remark)
@@ -131,7 +135,7 @@ class CellStage:
         if connection.model == "offline":
             # The choice applies to this task only.
             return "offline"
-        remark = await result(asyncio.to_thread(setting.use_form, connection, os.environ), waits=self.waits)
+        remark = await self.result(asyncio.to_thread(setting.use_form, connection, os.environ))
         if remark:
             self.view.note(remark, tone="warning")
         return setting.choose(connection.model, os.environ)

@@ -5,7 +5,6 @@ from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from autogen_nb import run
 from autogen_nb.agents.chats.rerun import error_of, run_again
 from autogen_nb.conversations.conversations import NotebookConversation
 from autogen_nb.errors import TransferError
@@ -84,7 +83,7 @@ async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) 
     session, view, steps = chat.session, stage.view, chat.session.steps
     if fresh or not steps:
         if steps:
-            await run.result(chat.stop(_FRESH), waits=stage.waits)
+            await stage.result(chat.stop(_FRESH))
             session.begin_kernel()
         return
     total, done = count_blocks(steps), 0
@@ -126,7 +125,7 @@ async def _copy_inputs(stage: CellStage, chat: NotebookConversation, step: Input
             stage.view.note(text, tone="warning")
         work = chat.executor.put(values)
     try:
-        await run.result(work, waits=stage.waits)
+        await stage.result(work)
     except TransferError as error:
         stage.view.note(str(error), tone="warning")
 
@@ -134,7 +133,7 @@ async def _copy_inputs(stage: CellStage, chat: NotebookConversation, step: Input
 async def _compare(stage: CellStage, chat: NotebookConversation) -> None:
     # Only Python kernels can list their variables.
     with suppress(TransferError):
-        variables = await run.result(chat.executor.variables(), waits=stage.waits)
+        variables = await stage.result(chat.executor.variables())
         digests = {variable.name: variable.digest for variable in variables}
         chat.listed_variables = frozenset(digests)
         stored = chat.session.fingerprints

@@ -16,7 +16,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeRan, Recorded
 from autogen_nb.kernels.transfer.pickles import TooLarge, dump
 from autogen_nb.notebook.asking.person import APPLY
-from autogen_nb.notebook.commands.command import CommandContext, argument, command
+from autogen_nb.notebook.commands.command import Argument, CommandContext, command
 from autogen_nb.notebook.context import Cell, data_variables, names_in, quoted, redacted, restore_secrets
 from autogen_nb.notebook.rendering.chat_html import difference, folded_note
 from autogen_nb.sessions.document import code_of
@@ -58,14 +58,14 @@ Answer for a colleague who knows the data but not the code. If you need to, for 
 of the cell on the copies of my variables in your kernel. Do not mend or extend the cell."""
 _IMPORTS = "\nMy notebook has these imports: {}.\n"
 _NOT_COPIED = "\nThese variables of mine cannot be copied: {}.\n"
-_CELL = argument("number", nargs="?", type=int, metavar="NUMBER", help="the cell's execution count")
-_MODEL = argument("-m", "--model", metavar="MODEL", help="the model; by default that of cells", completes="models")
+_CELL = Argument("number", nargs="?", type=int, metavar="NUMBER", help="the cell's execution count")
+_MODEL = Argument("-m", "--model", metavar="MODEL", help="the model; by default that of cells", completes="models")
 
 
 @command(
     "mends a cell that failed, by default the last one, on copies of its variables, and shows the difference",
     _CELL,
-    argument("--apply", action="store_true", help="puts the new cell below without a question"),
+    Argument("--apply", action="store_true", help="puts the new cell below without a question"),
     _MODEL,
 )
 async def fix(context: CommandContext, number: int | None, *, apply: bool, model: str | None) -> None:

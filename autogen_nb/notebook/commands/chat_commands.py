@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 from itertools import pairwise
 from typing import Any
 
-from autogen_nb import run
 from autogen_nb.agents.chats.export import Export, writable_path
 from autogen_nb.conversations.chat_kernels import writable
 from autogen_nb.conversations.conversations import CellRun, NotebookConversation, runs_of
@@ -26,7 +25,16 @@ from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.kernels.transfer.variable_transfer import printable
 from autogen_nb.notebook import resuming
 from autogen_nb.notebook.asking.person import UNDO
-from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, YES, CommandContext, argument, command, whole_number
+from autogen_nb.notebook.commands.command import (
+    CHAT,
+    ONE_CHAT,
+    STARTED_CHAT,
+    YES,
+    Argument,
+    CommandContext,
+    command,
+    whole_number,
+)
 from autogen_nb.notebook.commands.history_commands import show_runs
 from autogen_nb.notebook.context import copied_variables_line, named_variables, quoted, replaced_variables_line
 from autogen_nb.notebook.notebook import CellStage, Notebook
@@ -48,26 +56,25 @@ _COUNT: dict[str, Any] = {"nargs": "?", "type": whole_number, "metavar": "N"}
 
 
 @command("shows a chat again, and asks its open question again", *ONE_CHAT)
-async def show(context: CommandContext, chat: str | None) -> None:
-    conversation = context.chat(chat)
-    if not conversation.runs:
-        restart_notice = context.notebook.sessions.remark(conversation)
+async def show(context: CommandContext, chat: NotebookConversation) -> None:
+    if not chat.runs:
+        restart_notice = context.notebook.sessions.remark(chat)
         context.say(f"{restart_notice} The next %%autogen cell begins a new one." if restart_notice else _EMPTY)
-    waiting = conversation.open_run
-    finished = [cell_run for cell_run in conversation.runs if cell_run is not waiting]
+    waiting = chat.open_run
+    finished = [cell_run for cell_run in chat.runs if cell_run is not waiting]
     show_runs(finished, cell_view(context.shell))
     if waiting is not None:
-        settings = waiting.settings.with_options(chat=conversation.name, new=False)
+        settings = waiting.settings.with_options(chat=chat.name, new=False)
         await context.run_cell(settings, waiting.origin.cell or "")
 
 
 @command(
     "continues a chat after a restart of this notebook's kernel",
-    argument(
+    Argument(
         "name", nargs="?", default="", metavar="NAME", help="a chat of this notebook, or a session", completes="stored"
     ),
-    argument("--yes", action="store_true", group="again", help="runs the chat's blocks again without a question"),
-    argument("--fresh", action="store_true", group="again", help="does not run the chat's blocks again"),
+    Argument("--yes", action="store_true", group="again", help="runs the chat's blocks again without a question"),
+    Argument("--fresh", action="store_true", group="again", help="does not run the chat's blocks again"),
 )
 async def resume(context: CommandContext, name: str, *, yes: bool, fresh: bool) -> None:
     notebook, chats = context.notebook, context.notebook.conversations
@@ -85,7 +92,7 @@ async def resume(context: CommandContext, name: str, *, yes: bool, fresh: bool) 
 
 @command(
     "tells the assistant something while its chat runs; it reads the words with the result of its next block",
-    argument("words", metavar="WORDS", help="what the assistant should know, to the end of the line"),
+    Argument("words", metavar="WORDS", help="what the assistant should know, to the end of the line"),
     split=lambda line: [line] if line else [],
 )
 async def say(context: CommandContext, words: str) -> None:
@@ -96,22 +103,23 @@ async def say(context: CommandContext, words: str) -> None:
 
 @command(
     "takes back cells of a chat, with the agent's variables",
-    argument("count", default=1, help="the number of cells, from the last; by default 1", group="which", **_COUNT),
-    argument(
+    Argument("count", default=1, help="the number of cells, from the last; by default 1", group="which", **_COUNT),
+    Argument(
         "--from", dest="first", type=whole_number, metavar="CELL", group="which", help="all cells from this number on"
     ),
-    CHAT,
-    argument("--yes", action="store_true", help="asks no question, even if effects stay"),
+    STARTED_CHAT,
+    Argument("--yes", action="store_true", help="asks no question, even if effects stay"),
 )
-async def undo(context: CommandContext, count: int, first: int | None, chat: str | None, *, yes: bool) -> None:
-    conversation = context.started_chat(chat)
-    index = max(0, len(conversation.runs) - count) if first is None else first - 1
-    _check_idle(conversation)
-    runs = conversation.runs[index:]
+async def undo(
+    context: CommandContext, count: int, first: int | None, chat: NotebookConversation, *, yes: bool
+) -> None:
+    index = max(0, len(chat.runs) - count) if first is None else first - 1
+    _check_idle(chat)
+    runs = chat.runs[index:]
     if not runs:
-        cells = in_words.counted(len(conversation.runs), "cell", "cells")
+        cells = in_words.counted(len(chat.runs), "cell", "cells")
         what = f"only {cells}" if cells else "no cell to take back"
-        raise ConfigError(f"chat {conversation.name!r} has {what}")
+        raise ConfigError(f"chat {chat.name!r} has {what}")
     with context.stage() as stage:
         if effects := _lasting_effects(runs):
             what = "\n- ".join([f"Take back {_cell_names(runs)}? These effects stay:", *effects])
@@ -119,41 +127,39 @@ async def undo(context: CommandContext, count: int, first: int | None, chat: str
                 stage.view.note("Nothing was taken back.")
                 return
             stage.view.note(f"These effects stay: {'; '.join(effects)}.", tone="warning")
-        variables_restored = await context.result(conversation.undo(index, always=True))
+        variables_restored = await context.result(chat.undo(index, always=True))
         note = f"Took back {_cell_names(runs)}. {_REDO.format('them' if runs[1:] else 'it')}"
-        await _finish(stage, conversation, note, "before" if variables_restored else "", ask=not yes)
+        await _finish(stage, chat, note, "before" if variables_restored else "", ask=not yes)
 
 
 @command("brings back what undo took back, as long as the chat has no new cell", *ONE_CHAT, YES)
-async def redo(context: CommandContext, chat: str | None, *, yes: bool) -> None:
-    conversation = context.chat(chat)
-    _check_idle(conversation)
-    if not conversation.taken_back:
-        raise ConfigError(f"nothing of chat {conversation.name!r} was taken back since its last new cell")
-    latest = conversation.taken_back[-1]
-    replaced = conversation.runs[latest.index :]
+async def redo(context: CommandContext, chat: NotebookConversation, *, yes: bool) -> None:
+    _check_idle(chat)
+    if not chat.taken_back:
+        raise ConfigError(f"nothing of chat {chat.name!r} was taken back since its last new cell")
+    latest = chat.taken_back[-1]
+    replaced = chat.runs[latest.index :]
     note = f"Brought back {_cell_names(latest.runs)}"
     note += f", and took back {_cell_names(replaced)}. {_REDO.format('the latter')}" if replaced else "."
     with context.stage() as stage:
-        variables_restored = await context.result(conversation.redo())
-        await _finish(stage, conversation, note, "then" if variables_restored else "", ask=not yes)
+        variables_restored = await context.result(chat.redo())
+        await _finish(stage, chat, note, "then" if variables_restored else "", ask=not yes)
 
 
 @command(
     "makes a new chat that goes on from a cell of a chat, in a kernel of its own",
-    argument("name", metavar="NAME", help="the name of the new chat"),
-    argument("--at", type=whole_number, metavar="CELL", help="the cell; by default the last"),
-    CHAT,
-    argument("--yes", action="store_true", help="runs the chat's blocks there without a question"),
+    Argument("name", metavar="NAME", help="the name of the new chat"),
+    Argument("--at", type=whole_number, metavar="CELL", help="the cell; by default the last"),
+    STARTED_CHAT,
+    Argument("--yes", action="store_true", help="runs the chat's blocks there without a question"),
 )
-async def branch(context: CommandContext, name: str, at: int | None, chat: str | None, *, yes: bool) -> None:
-    conversation = context.started_chat(chat)
-    count = at or len(conversation.runs)
-    session = _branched(context.notebook, conversation, checked("chat", name), count)
+async def branch(context: CommandContext, name: str, at: int | None, chat: NotebookConversation, *, yes: bool) -> None:
+    count = at or len(chat.runs)
+    session = _branched(context.notebook, chat, checked("chat", name), count)
     try:
         async with _restored_chat(context, session, yes=yes) as (stage, new):
             way = f"`%%autogen -c {shlex.quote(new.name)}` continues it"
-            stage.view.note(f"The chat `{name}` goes on after cell {count} of `{conversation.name}`: {way}.")
+            stage.view.note(f"The chat `{name}` goes on after cell {count} of `{chat.name}`: {way}.")
     except BaseException:
         context.notebook.sessions.store.remove(session.name)
         raise
@@ -161,44 +167,52 @@ async def branch(context: CommandContext, name: str, at: int | None, chat: str |
 
 @command(
     "runs a chat's last cell again, and shows both answers",
-    argument("-m", "--model", metavar="MODEL", help="the model; by default that of the cell", completes="models"),
-    CHAT,
+    Argument("-m", "--model", metavar="MODEL", help="the model; by default that of the cell", completes="models"),
+    STARTED_CHAT,
 )
-async def retry(context: CommandContext, model: str | None, chat: str | None) -> None:
-    conversation = context.started_chat(chat)
+async def retry(context: CommandContext, model: str | None, chat: NotebookConversation) -> None:
     changes = {} if model is None else {"model": checked("model", model)}
     with context.stage() as stage:
-        earlier = await _take_back_for_retry(stage, conversation)
-    settings = earlier.settings.with_options(chat=conversation.name, new=False, **changes)
+        earlier = await _take_back_for_retry(stage, chat)
+    settings = earlier.settings.with_options(chat=chat.name, new=False, **changes)
     await context.run_cell(settings, earlier.origin.cell or "")
+    heads = [
+        f"{when}: {each.replies[-1].model if each.replies else 'no reply'}"
+        for when, each in (("earlier", earlier), ("new", chat.runs[-1]))
+    ]
+    answers = [earlier.answer, chat.runs[-1].answer]
     with context.stage() as stage:
-        _compare_answers(stage, earlier, conversation.runs[-1])
+        if isinstance(stage.view, PlainCellView):
+            for head, answer in zip(heads, answers, strict=True):
+                stage.view.line(f"{head}\n{answer}")
+        else:
+            stage.view.add(*table(heads, [answers], kind="answers", prose=set(heads)))
+        stage.view.note(f"The new answer is kept. {_REDO.format('the earlier one')}")
 
 
 @command(
     "writes a chat as a notebook, script or page, and first checks its results",
-    argument("file", metavar="FILE", help="ends in .ipynb, .py, .md or .html", completes="files"),
-    CHAT,
-    argument("--yes", action="store_true", help="runs the code in a new kernel without a question"),
-    argument("--unchecked", action="store_true", help="does not run the code"),
-    argument("--force", action="store_true", help="overwrites files"),
+    Argument("file", metavar="FILE", help="ends in .ipynb, .py, .md or .html", completes="files"),
+    STARTED_CHAT,
+    Argument("--yes", action="store_true", help="runs the code in a new kernel without a question"),
+    Argument("--unchecked", action="store_true", help="does not run the code"),
+    Argument("--force", action="store_true", help="overwrites files"),
 )
 async def export(
-    context: CommandContext, file: str, chat: str | None, *, yes: bool, unchecked: bool, force: bool
+    context: CommandContext, file: str, chat: NotebookConversation, *, yes: bool, unchecked: bool, force: bool
 ) -> None:
-    conversation = context.started_chat(chat)
     path = writable_path(file, force=force)
-    if not conversation.runs:
-        raise ConfigError(f"chat {conversation.name!r} has no cell to export")
+    if not chat.runs:
+        raise ConfigError(f"chat {chat.name!r} has no cell to export")
     with context.stage() as stage:
         view = stage.view
         exported = Export(
-            session=conversation.session,
+            session=chat.session,
             path=path,
             executor=BlockExecutor(
-                place=conversation.place,
+                place=chat.place,
                 cwd=path.parent,
-                writable=writable(path.parent, lambda: conversation.folder),
+                writable=writable(path.parent, lambda: chat.folder),
             ),
             human=stage.approver,
             view=view,
@@ -209,7 +223,7 @@ async def export(
         )
         asked = [(code.asked, () if code.ran is None else code.ran.inner) for code in exported.code]
         purpose = f"check {path.name!r}"
-        exported.unchecked = unchecked or not (yes or await resuming.agrees(stage, conversation.name, asked, purpose))
+        exported.unchecked = unchecked or not (yes or await resuming.agrees(stage, chat.name, asked, purpose))
         await exported.write()
         for difference in (*exported.differences, *exported.times):
             view.note(difference, tone="warning")
@@ -221,15 +235,14 @@ async def export(
 
 @command(
     "puts a chat's code into a new cell, without the blocks that failed",
-    argument("count", help="the number of cells, from the last; by default all", **_COUNT),
-    CHAT,
+    Argument("count", help="the number of cells, from the last; by default all", **_COUNT),
+    STARTED_CHAT,
 )
-async def code(context: CommandContext, count: int | None, chat: str | None) -> None:
-    conversation = context.started_chat(chat)
-    runs = conversation.runs[-count:] if count else conversation.runs
+async def code(context: CommandContext, count: int | None, chat: NotebookConversation) -> None:
+    runs = chat.runs[-count:] if count else chat.runs
     parts = (part for each in runs for part in parts_of_run(each.task, each.log))
     if not (source := code_of_parts(parts)):
-        raise ConfigError(f"no block of chat {conversation.name!r} has run without an error yet")
+        raise ConfigError(f"no block of chat {chat.name!r} has run without an error yet")
     decisions = dict.fromkeys(
         in_words.block_decision(given, asked, "")
         for each in runs
@@ -237,7 +250,7 @@ async def code(context: CommandContext, count: int | None, chat: str | None) -> 
         if isinstance(asked, ApprovalAsked) and isinstance(given, ApprovalGiven) and given.decision == "run"
     )
     replies = [reply for each in runs for reply in each.replies]
-    context.put_cell(source, conversation.name, replies, "; ".join(decisions) or "run without a question")
+    context.put_cell(source, chat.name, replies, "; ".join(decisions) or "run without a question")
 
 
 @asynccontextmanager
@@ -273,14 +286,14 @@ async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when:
         stage.view.note(f"{note} The agent's {which} are as they were {when}. {not_carried}".rstrip())
         return
     if not chat.session.steps:
-        await run.result(chat.executor.restart(), waits=stage.waits)
+        await stage.result(chat.executor.restart())
         stage.view.note(f"{note} The agent has a new kernel without variables, because no block ran in it before.")
         return
     stage.view.note(f"{note} There is no checkpoint of the agent's variables.")
     if ask and not await resuming.agrees_to_restore(stage, chat.session):
         stage.view.note("The agent's kernel keeps its present variables.")
         return
-    await run.result(chat.executor.restart(), waits=stage.waits)
+    await stage.result(chat.executor.restart())
     await resuming.restore(stage, chat, fresh=False)
 
 
@@ -291,26 +304,11 @@ async def _take_back_for_retry(stage: CellStage, chat: NotebookConversation) -> 
         problem = "its last cell has not ended" if chat.runs else "it has no cell"
         raise ConfigError(f"chat {chat.name!r} has no answer to retry: {problem}")
     earlier, index = chat.runs[-1], len(chat.runs) - 1
-    if not await run.result(chat.undo(index), waits=stage.waits):
+    if not await stage.result(chat.undo(index)):
         way = f"`%autogen branch NAME --at {index}` restores them in a new chat" if index else "run the cell again"
         raise ConfigError(f"the variables before the last cell of chat {chat.name!r} have no checkpoint; {way}")
     stage.view.note(f"This runs {_cell_names([earlier])} again. {_REDO.format('its earlier answer')}")
     return earlier
-
-
-def _compare_answers(stage: CellStage, earlier: CellRun, later: CellRun) -> None:
-    """Shows two answers: side by side, or in a terminal one below the other."""
-    heads = [
-        f"{when}: {each.replies[-1].model if each.replies else 'no reply'}"
-        for when, each in (("earlier", earlier), ("new", later))
-    ]
-    answers = [earlier.answer, later.answer]
-    if isinstance(stage.view, PlainCellView):
-        for head, answer in zip(heads, answers, strict=True):
-            stage.view.line(f"{head}\n{answer}")
-    else:
-        stage.view.add(*table(heads, [answers], kind="answers", prose=set(heads)))
-    stage.view.note(f"The new answer is kept. {_REDO.format('the earlier one')}")
 
 
 def _branched(notebook: Notebook, chat: NotebookConversation, name: str, count: int) -> Session:
@@ -396,20 +394,20 @@ _NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process", "ends if 
 
 @command(
     "copies variables of the agent's kernel here",
-    argument("names", nargs="+", metavar="NAME", completes="agent's variables"),
+    Argument("names", nargs="+", metavar="NAME", completes="agent's variables"),
     CHAT,
-    argument(
+    Argument(
         "--unpickle",
         action="store_true",
         help="copies any type, not only data, but the agent's code may then run in your notebook",
     ),
 )
-async def pull(context: CommandContext, names: Sequence[str], chat: str | None, *, unpickle: bool) -> None:
-    conversation, namespace = context.chat(chat), context.notebook.namespace
-    if not conversation.alive:
-        raise ConfigError(f"chat {conversation.name!r} has no kernel to pull from yet; run a %%autogen cell first")
-    values = {name: await context.result(conversation.executor.get(name, unpickle=unpickle)) for name in names}
-    replaced = conversation.bring(values, namespace)
+async def pull(context: CommandContext, names: Sequence[str], chat: NotebookConversation, *, unpickle: bool) -> None:
+    namespace = context.notebook.namespace
+    if not chat.alive:
+        raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
+    values = {name: await context.result(chat.executor.get(name, unpickle=unpickle)) for name in names}
+    replaced = chat.bring(values, namespace)
     context.write(copied_variables_line(values, "here"))
     if replaced:
         context.write(replaced_variables_line(replaced, "your notebook"))
@@ -417,66 +415,60 @@ async def pull(context: CommandContext, names: Sequence[str], chat: str | None, 
 
 @command(
     "copies variables of the notebook to the agent's kernel",
-    argument("names", nargs="+", metavar="NAME", completes="variables"),
+    Argument("names", nargs="+", metavar="NAME", completes="variables"),
     CHAT,
 )
-async def push(context: CommandContext, names: Sequence[str], chat: str | None) -> None:
-    conversation, namespace = context.chat(chat), context.notebook.namespace
+async def push(context: CommandContext, names: Sequence[str], chat: NotebookConversation) -> None:
+    namespace = context.notebook.namespace
     values = named_variables(names, namespace, "%autogen push")
-    replaced = conversation.hand(values, await context.result(conversation.put(values)), namespace)
+    replaced = chat.hand(values, await context.result(chat.put(values)), namespace)
     context.write(copied_variables_line(values, "to the agent's kernel"))
     if replaced:
         context.write(replaced_variables_line(replaced, "the agent's kernel"))
 
 
 @command("shows the state, age and memory of the agent's kernel", *ONE_CHAT, name="kernel status")
-async def status(context: CommandContext, chat: str | None) -> None:
-    conversation = context.chat(chat)
-    row = _status_row(conversation, *await context.result(_read_status(conversation)))
+async def status(context: CommandContext, chat: NotebookConversation) -> None:
+    row = _status_row(chat, *await context.result(_read_status(chat)))
     context.show(table(_HEADS, [row], kind="kernel", numbers=_NUMBERS))
 
 
 @command("lists the variables of the agent's kernel", *ONE_CHAT, name="kernel vars")
-async def variables(context: CommandContext, chat: str | None) -> None:
-    conversation = context.chat(chat)
-    if conversation.busy:
+async def variables(context: CommandContext, chat: NotebookConversation) -> None:
+    if chat.busy:
         why = "so its variables are not available yet"
-        raise ExecutionError(f"code runs in the kernel of chat {conversation.name!r}, {why}")
-    listed = await context.result(conversation.executor.variables()) if conversation.alive else ()
-    if not listed:
-        context.say(f"The kernel of chat `{conversation.name}` has no variables.")
-        return
+        raise ExecutionError(f"code runs in the kernel of chat {chat.name!r}, {why}")
+    listed = await context.result(chat.executor.variables()) if chat.alive else ()
     rows = [
         (variable.name, variable.type, variable.shape, "" if variable.size is None else in_units(variable.size))
         for variable in listed
     ]
     printable_rows = [tuple(map(printable, row)) for row in rows]
-    context.show(table(("name", "type", "shape", "size"), printable_rows, kind="variables", numbers=_NUMBERS))
+    empty = f"The kernel of chat `{chat.name}` has no variables."
+    heads = ("name", "type", "shape", "size")
+    context.show_rows(heads, printable_rows, empty=empty, kind="variables", numbers=_NUMBERS)
 
 
 @command("restarts the agent's kernel; its variables are lost", *ONE_CHAT, name="kernel restart")
-async def restart(context: CommandContext, chat: str | None) -> None:
-    conversation = context.chat(chat)
-    await context.result(conversation.executor.restart())
-    conversation.forget_variables()
-    context.say(f"The kernel of chat `{conversation.name}` has restarted, and its variables are lost.")
+async def restart(context: CommandContext, chat: NotebookConversation) -> None:
+    await context.result(chat.executor.restart())
+    chat.forget_variables()
+    context.say(f"The kernel of chat `{chat.name}` has restarted, and its variables are lost.")
 
 
 @command("interrupts the code in the agent's kernel", *ONE_CHAT, name="kernel interrupt")
-async def interrupt(context: CommandContext, chat: str | None) -> None:
-    conversation = context.chat(chat)
-    busy = conversation.busy
-    await context.result(conversation.executor.interrupt())
+async def interrupt(context: CommandContext, chat: NotebookConversation) -> None:
+    busy = chat.busy
+    await context.result(chat.executor.interrupt())
     context.say("Interrupted." if busy else "Nothing runs in the agent's kernel.")
 
 
 @command("ends the agent's kernel; the next block starts a new one", *ONE_CHAT, name="kernel stop")
-async def stop(context: CommandContext, chat: str | None) -> None:
-    conversation = context.chat(chat)
-    await context.result(conversation.stop(_STOPPED))
-    conversation.forget_variables()
+async def stop(context: CommandContext, chat: NotebookConversation) -> None:
+    await context.result(chat.stop(_STOPPED))
+    chat.forget_variables()
     result = "has ended, and its variables are lost; the next block starts a new kernel"
-    context.say(f"The kernel of chat `{conversation.name}` {result}.")
+    context.say(f"The kernel of chat `{chat.name}` {result}.")
 
 
 async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:

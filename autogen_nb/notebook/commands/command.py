@@ -21,7 +21,7 @@ from autogen_nb.conversations.conversations import NotebookConversation
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Completion
 from autogen_nb.notebook.notebook import CellStage, Notebook
-from autogen_nb.notebook.rendering.chat_html import Content, note_display
+from autogen_nb.notebook.rendering.chat_html import Content, note_display, table
 from autogen_nb.settings import Settings
 
 T = TypeVar("T")
@@ -45,18 +45,17 @@ class CommandContext:
     async def result(self, work: Coroutine[Any, Any, T]) -> T:
         return await run.result(work, waits=self.waits)
 
-    def chat(self, name: str | None) -> NotebookConversation:
-        """The chat with the name, by default that of the last cell; raises ConfigError if there is none."""
+    def chat(self, name: str | None, *, started: bool = False) -> NotebookConversation:
+        """The chat with the name, by default that of the last cell; raises ConfigError if there is none.
+
+        With `started`, also raises ConfigError if a restart of the notebook's kernel has ended the chat.
+        """
         chats = self.notebook.conversations
         known_names = {chat.name for chat in chats}
         if name is not None and name not in known_names:
             raise ConfigError(f"there is no chat {name!r}; known are {', '.join(sorted(known_names)) or 'none yet'}")
-        return chats.latest if name is None else chats.named(name)
-
-    def started_chat(self, name: str | None) -> NotebookConversation:
-        """Like `chat`; raises ConfigError if a restart of the notebook's kernel has ended the chat."""
-        chat = self.chat(name)
-        if not chat.runs and (notice := self.notebook.sessions.remark(chat)):
+        chat = chats.latest if name is None else chats.named(name)
+        if started and not chat.runs and (notice := self.notebook.sessions.remark(chat)):
             raise ConfigError(notice)
         return chat
 
@@ -65,6 +64,10 @@ class CommandContext:
 
     def write(self, *lines: str) -> None:
         print(*lines, sep="\n")  # noqa: T201  # the command's output
+
+    def show_rows(self, heads: Sequence[str], rows: Sequence[Sequence[str]], *, empty: str, **options: Any) -> None:
+        """Shows a table with the options, or the text `empty` if there are no rows."""
+        self.show(table(heads, rows, **options) if rows else note_display(empty))
 
     def show(self, displayed: Content) -> None:
         data, metadata = displayed
@@ -99,6 +102,7 @@ class Command:
     help: str
     parser: argparse.ArgumentParser
     split: Callable[[str], list[str]]
+    needs_started: bool
     function: Callable[..., Awaitable[None]]
     actions: Sequence[argparse.Action]
     completes: Mapping[str, str]
@@ -109,24 +113,20 @@ class Command:
             words = self.split(line)
         except ValueError as error:
             raise ConfigError(f"%autogen {self.name} {line}: {str(error).lower()}") from None
-        await self.function(context, **vars(self.parser.parse_args(words)))
+        values = vars(self.parser.parse_args(words))
+        if "chat" in values:
+            values["chat"] = context.chat(values["chat"], started=self.needs_started)
+        await self.function(context, **values)
 
 
-@dataclass(frozen=True, slots=True)
 class Argument:
     """The arguments of `add_argument`.
 
     `group` names those of which a line has at most one; `completes` says which values Tab offers.
     """
 
-    flags: tuple[str, ...]
-    details: Mapping[str, Any]
-    group: str = ""
-    completes: str = ""
-
-
-def argument(*flags: str, group: str = "", completes: str = "", **details: Any) -> Argument:
-    return Argument(flags, details, group, completes)
+    def __init__(self, *flags: str, group: str = "", completes: str = "", **details: Any) -> None:
+        self.flags, self.group, self.completes, self.details = flags, group, completes, details
 
 
 def whole_number(text: str) -> int:
@@ -136,18 +136,21 @@ def whole_number(text: str) -> int:
 
 
 _ONE = {"metavar": "CHAT", "completes": "chats"}
-CHAT = argument("-c", "--chat", help="the chat; by default, that of the last cell", **_ONE)
-ONE_CHAT = (
-    argument("chat", nargs="?", group="chat", default=argparse.SUPPRESS, help=CHAT.details["help"], **_ONE),
-    argument("-c", "--chat", group="chat", help="the same", **_ONE),
+CHAT, STARTED_CHAT = (
+    Argument("-c", "--chat", help="the chat; by default, that of the last cell", **_ONE) for _ in range(2)
 )
-YES = argument("--yes", action="store_true", help="asks no question")
+"""With `STARTED_CHAT`, a command is refused for a chat that a restart of the notebook's kernel has ended."""
+ONE_CHAT = (
+    Argument("chat", nargs="?", group="chat", default=argparse.SUPPRESS, help=CHAT.details["help"], **_ONE),
+    Argument("-c", "--chat", group="chat", help="the same", **_ONE),
+)
+YES = Argument("--yes", action="store_true", help="asks no question")
 
 
 def command(
     description: str, *arguments: Argument, name: str = "", split: Callable[[str], list[str]] = shlex.split
 ) -> Callable[[Callable[..., Awaitable[None]]], Command]:
-    """Makes a command of a function, which gets the context and, by name, the arguments."""
+    """Makes a command of a function, which gets the context and, by name, the arguments: a chat for the chat's name."""
 
     def make(function: Callable[..., Awaitable[None]]) -> Command:
         own_name = name or function.__name__
@@ -161,6 +164,6 @@ def command(
         groups: defaultdict[str, Any] = defaultdict(parser.add_mutually_exclusive_group, {"": parser})
         actions = [groups[each.group].add_argument(*each.flags, **each.details) for each in arguments]
         completes = {action.dest: each.completes for action, each in zip(actions, arguments, strict=True)}
-        return Command(own_name, description, parser, split, function, actions, completes)
+        return Command(own_name, description, parser, split, STARTED_CHAT in arguments, function, actions, completes)
 
     return make

@@ -12,7 +12,7 @@ from typing import get_args
 
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.call_context import all_events
-from autogen_nb.conversations.conversations import CellRun
+from autogen_nb.conversations.conversations import CellRun, NotebookConversation
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import ENDED, EffectJudged
 from autogen_nb.errors import ConfigError
@@ -42,7 +42,7 @@ from autogen_nb.events import (
     completion_of,
 )
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.commands.command import ONE_CHAT, CommandContext, argument, command
+from autogen_nb.notebook.commands.command import ONE_CHAT, Argument, CommandContext, command
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
 from autogen_nb.notebook.view.notebook_view import CellView, cell_view
@@ -69,20 +69,20 @@ async def chats(context: CommandContext) -> None:
     for name, team in context.notebook.teams.items():
         rows.append((name, "", "", f"a team of {len(team.participants)}, {len(team.messages)} messages", "", ""))
     heads = ("chat", "cells", "last change", "state", "first task", "files")
-    _show_rows(context, heads, rows, "chats", "This notebook has no chats.")
+    context.show_rows(heads, rows, empty="This notebook has no chats.", kind="chats", numbers=_NUMBERS)
 
 
 @command("lists the messages of a chat, with their times", *ONE_CHAT)
-async def history(context: CommandContext, chat: str | None) -> None:
-    conversation = context.started_chat(chat)
+async def history(context: CommandContext, chat: NotebookConversation) -> None:
+    context.chat(chat.name, started=True)
     rows = [
         (str(number), time_of(at), event.sender, shortened(event.message.text, _LENGTH))
-        for number, run in enumerate(conversation.session.runs if conversation.runs else (), 1)
+        for number, run in enumerate(chat.session.runs if chat.runs else (), 1)
         for event, at in zip(run.log, run.log.times, strict=True)
         if isinstance(event, Said)
     ]
     heads = ("cell", "time", "from", "message")
-    _show_rows(context, heads, rows, "history", f"Chat `{conversation.name}` has no messages.")
+    context.show_rows(heads, rows, empty=f"Chat `{chat.name}` has no messages.", kind="history", numbers=_NUMBERS)
 
 
 @command("lists the tokens and the cost of the chats by cell and model")
@@ -90,39 +90,26 @@ async def usage(context: CommandContext) -> None:
     """Shows the tokens and cost of models' replies, except cached ones."""
     conversations = context.notebook.conversations
     if not any(chat.runs for chat in conversations):
-        context.started_chat(None)
+        context.chat(None, started=True)
     sums: dict[tuple[str, int, str], Totals] = defaultdict(Totals)
-    replies_of_cells = (
-        (chat.name, number, reply)
-        for chat in conversations
-        for number, run in enumerate(chat.runs, 1)
-        for reply in map(completion_of, all_events(run.log))
-    )
-    for chat_name, number, reply in replies_of_cells:
-        if reply is not None and not reply.cached and reply.model:
-            totals = sums[chat_name, number, reply.model]
-            totals.add(reply)
-            totals.replies += 1
+    cells = ((chat.name, number, run) for chat in conversations for number, run in enumerate(chat.runs, 1))
+    for chat_name, number, run in cells:
+        for reply in map(completion_of, all_events(run.log)):
+            if reply is not None and not reply.cached and reply.model:
+                totals = sums[chat_name, number, reply.model]
+                totals.add(reply)
+                totals.replies += 1
     rows = [
         (chat_name, str(cell), model, f"{totals.replies:,}", f"{totals.tokens:,}", totals.cost)
         for (chat_name, cell, model), totals in sums.items()
     ]
     heads = ("chat", "cell", "model", "replies", "tokens", "cost")
-    _show_rows(context, heads, rows, "usage", "No model has replied in this notebook.")
-
-
-def _show_rows(
-    context: CommandContext, heads: Sequence[str], rows: Sequence[Sequence[str]], kind: str, empty: str
-) -> None:
-    if rows:
-        context.show(table(heads, rows, kind=kind, numbers=_NUMBERS))
-    else:
-        context.say(empty)
+    context.show_rows(heads, rows, empty="No model has replied in this notebook.", kind="usage", numbers=_NUMBERS)
 
 
 @command(
     "lists the stored chats of all notebooks",
-    argument("--all", dest="is_all", action="store_true", help="each session; by default the latest"),
+    Argument("--all", dest="is_all", action="store_true", help="each session; by default the latest"),
     name="sessions list",
 )
 async def sessions(context: CommandContext, *, is_all: bool) -> None:
@@ -135,22 +122,20 @@ async def sessions(context: CommandContext, *, is_all: bool) -> None:
     context.show(stacked(shown, note_display(note)) if note else shown)
 
 
-@command("shows the chat of a session", argument("name", metavar="NAME", completes="sessions"), name="sessions show")
+@command("shows the chat of a session", Argument("name", metavar="NAME", completes="sessions"), name="sessions show")
 async def show_session(context: CommandContext, name: str) -> None:
     store = context.notebook.sessions.store
     show_runs(store.read(store.find(name)).runs, cell_view(context.shell))
 
 
-@command("searches messages and printed text", argument("words", nargs="+", metavar="TEXT"), name="sessions search")
+@command("searches messages and printed text", Argument("words", nargs="+", metavar="TEXT"), name="sessions search")
 async def search(context: CommandContext, words: Sequence[str]) -> None:
     text = " ".join(words)
-    if rows := list(matches(context.notebook.sessions.store, text)):
-        context.show(table(MATCH_HEADS, rows, kind="sessions"))
-    else:
-        context.say(f"No session contains {text!r}.")
+    rows = list(matches(context.notebook.sessions.store, text))
+    context.show_rows(MATCH_HEADS, rows, empty=f"No session contains {text!r}.", kind="sessions")
 
 
-@command("removes sessions", argument("names", nargs="+", metavar="NAME", completes="sessions"), name="sessions rm")
+@command("removes sessions", Argument("names", nargs="+", metavar="NAME", completes="sessions"), name="sessions rm")
 async def remove(context: CommandContext, names: Sequence[str]) -> None:
     store = context.notebook.sessions.store
     removed = [store.find(name) for name in names]
@@ -203,12 +188,11 @@ class Request:
 @command(
     "lists a chat's questions, answers and code that ran",
     *ONE_CHAT,
-    argument("--sent", action="store_true", help="lists requests to models instead"),
+    Argument("--sent", action="store_true", help="lists requests to models instead"),
 )
-async def audit(context: CommandContext, chat: str | None, *, sent: bool) -> None:
-    conversation = context.chat(chat)
-    log = [event for cell_run in conversation.runs for event in cell_run.log]
-    context.show((requests_table if sent else decisions_table)(log, conversation.name))
+async def audit(context: CommandContext, chat: NotebookConversation, *, sent: bool) -> None:
+    log = [event for cell_run in chat.runs for event in cell_run.log]
+    context.show((requests_table if sent else decisions_table)(log, chat.name))
 
 
 def decisions_table(log: Iterable[Recorded], chat: str) -> Content:
@@ -381,7 +365,7 @@ _GONE = "The program that ran the session has ended."
 
 @command(
     "shows a session that another program runs, such as an MCP client's, and asks its questions here",
-    argument("name", metavar="NAME", help="the session, or a part of its name", completes="stored"),
+    Argument("name", metavar="NAME", help="the session, or a part of its name", completes="stored"),
 )
 async def attach(context: CommandContext, name: str) -> None:
     if context.waits == "sync":

@@ -25,7 +25,7 @@ from autogen_nb.models.config.model_selection import ModelConnection, known_mode
 from autogen_nb.models.config.providers import Provider, checked_url, host_of, provider_of, server_of
 from autogen_nb.models.config.server_check import LocalServer, local_servers, models_of_keys
 from autogen_nb.notebook.asking.person import REVOKE, AbsentPerson, ModelForm
-from autogen_nb.notebook.commands.command import YES, CommandContext, argument, command
+from autogen_nb.notebook.commands.command import YES, Argument, CommandContext, command
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering.chat_html import Content, note_display, stacked, table
@@ -133,8 +133,8 @@ async def model(context: CommandContext) -> None:
 
 @command(
     "opens the form for the model, its server and key",
-    argument("name", nargs="?", metavar="NAME", completes="models"),
-    argument("--url", metavar="URL", help="the server's address; the key is typed in the form"),
+    Argument("name", nargs="?", metavar="NAME", completes="models"),
+    Argument("--url", metavar="URL", help="the server's address; the key is typed in the form"),
     name="model set",
 )
 async def set_model(context: CommandContext, name: str | None, url: str | None) -> None:
@@ -238,13 +238,18 @@ def _list_hint(here: Sequence[LocalServer], *, configured: bool) -> str:
 
 _EXAMPLE = "network api.example.org"
 _ALL = "`%autogen rules` lists them"
-_RULE = argument("words", nargs=PARSER, metavar="RULE", completes="kinds of effects")
-_SAVED_RULE = argument("words", nargs=PARSER, metavar="RULE", completes="rules")
+_RULE = Argument("words", nargs=PARSER, metavar="RULE", completes="kinds of effects")
+_SAVED_RULE = Argument("words", nargs=PARSER, metavar="RULE", completes="rules")
 
 
 @command("lists the effects that code may have without a question", name="rules list")
 async def rules(context: CommandContext) -> None:
-    context.show(_list(context.notebook.rules.saved_rules()))
+    rows = [
+        (str(number), str(saved.rule), saved.rule.words, saved.made.astimezone().strftime("%Y-%m-%d %H:%M"))
+        for number, saved in enumerate(context.notebook.rules.saved_rules(), 1)
+    ]
+    empty = f"There are no rules. `%autogen rules add {_EXAMPLE}` makes one."
+    context.show_rows(("#", "rule", "what it does", "made"), rows, empty=empty, kind="rules", numbers={"#"})
 
 
 @command(f"allows an effect in all notebooks, such as: {_EXAMPLE}", _RULE, name="rules add", split=str.split)
@@ -281,21 +286,6 @@ async def clear_rules(context: CommandContext, *, yes: bool) -> None:
         stage.view.note(f"Revoked {count}.")
 
 
-def _list(saved: Sequence[SavedRule]) -> Content:
-    if not saved:
-        return note_display(f"There are no rules. `%autogen rules add {_EXAMPLE}` makes one.")
-    rows = [
-        (
-            str(number),
-            str(saved_rule.rule),
-            saved_rule.rule.words,
-            saved_rule.made.astimezone().strftime("%Y-%m-%d %H:%M"),
-        )
-        for number, saved_rule in enumerate(saved, 1)
-    ]
-    return table(("#", "rule", "what it does", "made"), rows, kind="rules", numbers={"#"})
-
-
 def _read(words: Sequence[str], folder: Path) -> Rule:
     return parse(" ".join(words), folder=str(folder), home=str(Path("~").expanduser()))
 
@@ -308,20 +298,20 @@ def _find_rule(words: Sequence[str], saved: Sequence[SavedRule], folder: Path) -
     return _read(words, folder)
 
 
-_SERVER = argument("server", metavar="NAME", completes="MCP servers")
+_SERVER = Argument("server", metavar="NAME", completes="MCP servers")
 
 
 @command("lists your MCP servers", name="mcp list")
 async def servers(context: CommandContext) -> None:
     rows = [(name, _what(server)) for name, server in saved_servers().items()]
     empty = "There are no MCP servers. `%autogen mcp add NAME COMMAND` or `%autogen mcp add NAME URL` adds one."
-    context.show(table(("name", "server"), rows, kind="mcp") if rows else note_display(empty))
+    context.show_rows(("name", "server"), rows, empty=empty, kind="mcp")
 
 
 @command(
     "adds an MCP server: a name, and its command or URL; or all servers of a file, such as .mcp.json",
-    argument("--from", dest="file", metavar="FILE"),
-    argument("words", nargs=REMAINDER, metavar="NAME COMMAND|URL"),
+    Argument("--from", dest="file", metavar="FILE"),
+    Argument("words", nargs=REMAINDER, metavar="NAME COMMAND|URL"),
     name="mcp add",
 )
 async def add_server(context: CommandContext, words: Sequence[str], file: str | None) -> None:
