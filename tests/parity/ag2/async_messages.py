@@ -1,30 +1,16 @@
 """An async group with async tools, which goes on from earlier messages and reflects in the end."""
 
 import asyncio
-import os
-from typing import Any
 
-from autogen import ConversableAgent, LLMConfig
+from autogen import ConversableAgent
 from autogen.agentchat import a_initiate_group_chat
 from autogen.agentchat.group import AgentTarget, ContextVariables, ReplyResult, TerminateTarget
 from autogen.agentchat.group.patterns import DefaultPattern
 
-from tests.parity.recorded import calls, history
+from tests.parity.ag2 import agent, told
+from tests.parity.recorded import calls
 
 SCRIPT = {"pilot": [calls(("p1", "climb", {"feet": 900})), "We climb."], "tower": ["Cleared."]}
-
-
-def agent(name, functions=()):
-    config = LLMConfig(
-        {"model": "gpt-4o", "api_key": f"sk-{name}", "base_url": os.environ["MODEL_URL"]}, cache_seed=None
-    )
-    return ConversableAgent(
-        name,
-        llm_config=config,
-        system_message=f"You are the {name}.",
-        human_input_mode="NEVER",
-        functions=list(functions),
-    )
 
 
 async def climb(feet: int, context_variables: ContextVariables) -> ReplyResult:
@@ -34,8 +20,8 @@ async def climb(feet: int, context_variables: ContextVariables) -> ReplyResult:
     return ReplyResult(message=f"at {context_variables['height']}", context_variables=context_variables)
 
 
-async def main() -> Any:
-    pilot, tower = agent("pilot", [climb]), agent("tower")
+async def main():
+    pilot, tower = agent("pilot", functions=[climb]), agent("tower")
     pilot.handoffs.set_after_work(AgentTarget(tower))
     tower.handoffs.set_after_work(TerminateTarget())
     crew = ConversableAgent("crew", llm_config=False, human_input_mode="NEVER")
@@ -45,5 +31,4 @@ async def main() -> Any:
         user_agent=crew,
         context_variables=ContextVariables(data={"height": 100}),
     )
-    result, variables, last = await a_initiate_group_chat(pattern=pattern, messages="Climb, please.", max_rounds=10)
-    return {"chat": [history(result.chat_history), result.summary], "variables": variables.to_dict(), "last": last.name}
+    return told(*await a_initiate_group_chat(pattern=pattern, messages="Climb, please.", max_rounds=10))

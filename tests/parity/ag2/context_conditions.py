@@ -1,9 +1,5 @@
 """Context variables decide who goes on, before an agent replies and after it; an expression and a variable."""
 
-import os
-from typing import Any
-
-from autogen import ConversableAgent, LLMConfig
 from autogen.agentchat import initiate_group_chat
 from autogen.agentchat.group import (
     AgentTarget,
@@ -17,7 +13,8 @@ from autogen.agentchat.group import (
 )
 from autogen.agentchat.group.patterns import DefaultPattern
 
-from tests.parity.recorded import calls, history
+from tests.parity.ag2 import agent, told
+from tests.parity.recorded import calls
 
 SCRIPT = {
     "gate": [calls(("g1", "count", {"visitors": 4})), "Four came in."],
@@ -27,19 +24,6 @@ SCRIPT = {
 OWN, MARKS = ["[Handing off to"], ["warden"]
 
 
-def agent(name, functions=()):
-    config = LLMConfig(
-        {"model": "gpt-4o", "api_key": f"sk-{name}", "base_url": os.environ["MODEL_URL"]}, cache_seed=None
-    )
-    return ConversableAgent(
-        name,
-        llm_config=config,
-        system_message=f"You are the {name}.",
-        human_input_mode="NEVER",
-        functions=list(functions),
-    )
-
-
 def count(visitors: int, context_variables: ContextVariables) -> ReplyResult:
     """Counts visitors."""
     context_variables["inside"] += visitors
@@ -47,8 +31,8 @@ def count(visitors: int, context_variables: ContextVariables) -> ReplyResult:
     return ReplyResult(message=f"{context_variables['inside']} inside", context_variables=context_variables)
 
 
-def main() -> Any:
-    gate, guide, warden = agent("gate", [count]), agent("guide", [count]), agent("warden")
+def main():
+    gate, guide, warden = agent("gate", functions=[count]), agent("guide", functions=[count]), agent("warden")
     guide.handoffs.add_context_conditions(
         [OnContextCondition(target=AgentTarget(warden), condition=StringContextCondition(variable_name="full"))]
     )
@@ -63,5 +47,4 @@ def main() -> Any:
     warden.handoffs.set_after_work(TerminateTarget())
     variables = ContextVariables(data={"inside": 0, "full": False, "names": ["a", "b"]})
     pattern = DefaultPattern(initial_agent=gate, agents=[gate, guide, warden], context_variables=variables)
-    result, variables, last = initiate_group_chat(pattern=pattern, messages="Open the house.", max_rounds=12)
-    return {"chat": [history(result.chat_history), result.summary], "variables": variables.to_dict(), "last": last.name}
+    return told(*initiate_group_chat(pattern=pattern, messages="Open the house.", max_rounds=12))

@@ -1,13 +1,10 @@
 """A handoff to nested chats, whose summary the agent gets; and to a group inside the group."""
 
-import os
-from typing import Any
-
-from autogen import ConversableAgent, LLMConfig
 from autogen.agentchat import initiate_group_chat
 from autogen.agentchat.group import AgentTarget, NestedChatTarget, OnCondition, StringLLMCondition, TerminateTarget
 from autogen.agentchat.group.patterns import DefaultPattern
 
+from tests.parity.ag2 import agent
 from tests.parity.recorded import calls, history
 
 SCRIPT = {
@@ -18,14 +15,7 @@ SCRIPT = {
 OWN, MARKS = ["Transfer to "], []
 
 
-def agent(name):
-    config = LLMConfig(
-        {"model": "gpt-4o", "api_key": f"sk-{name}", "base_url": os.environ["MODEL_URL"]}, cache_seed=None
-    )
-    return ConversableAgent(name, llm_config=config, system_message=f"You are the {name}.", human_input_mode="NEVER")
-
-
-def main() -> Any:
+def main():
     editor, checker, printer = agent("editor"), agent("checker"), agent("printer")
     queue = [
         {"recipient": checker, "message": "Check the text: A, B, C.", "max_turns": 1, "summary_method": "last_msg"}

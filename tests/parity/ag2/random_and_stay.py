@@ -1,14 +1,11 @@
 """Targets without a choice left: one agent at random, the same agent again, and tools that stay, end and call in parallel."""
 
-import os
-from typing import Any
-
-from autogen import ConversableAgent, LLMConfig
 from autogen.agentchat import initiate_group_chat
 from autogen.agentchat.group import ContextVariables, ReplyResult, StayTarget, TerminateTarget
 from autogen.agentchat.group.patterns import DefaultPattern, RandomPattern
 from autogen.agentchat.group.targets.transition_target import RandomAgentTarget
 
+from tests.parity.ag2 import agent
 from tests.parity.recorded import calls, history
 
 SCRIPT = {
@@ -23,19 +20,6 @@ SCRIPT = {
 }
 
 
-def agent(name, functions=()):
-    config = LLMConfig(
-        {"model": "gpt-4o", "api_key": f"sk-{name}", "base_url": os.environ["MODEL_URL"]}, cache_seed=None
-    )
-    return ConversableAgent(
-        name,
-        llm_config=config,
-        system_message=f"You are the {name}.",
-        human_input_mode="NEVER",
-        functions=list(functions),
-    )
-
-
 def depth(metres: int, context_variables: ContextVariables) -> str:
     """Notes a depth."""
     context_variables["depth"] = context_variables.get("depth", 0) + metres
@@ -47,11 +31,11 @@ def surface() -> ReplyResult:
     return ReplyResult(message="up", target=TerminateTarget())
 
 
-def main() -> Any:
+def main():
     left, right = agent("left"), agent("right")
     pattern = RandomPattern(initial_agent=left, agents=[left, right])
     pair, _, last = initiate_group_chat(pattern=pattern, messages="Talk.", max_rounds=4)
-    diver, mate = agent("diver", [depth, surface]), agent("mate")
+    diver, mate = agent("diver", functions=[depth, surface]), agent("mate")
     diver.handoffs.set_after_work(StayTarget())
     mate.handoffs.set_after_work(RandomAgentTarget([diver, mate]))
     pattern = DefaultPattern(initial_agent=diver, agents=[diver, mate])

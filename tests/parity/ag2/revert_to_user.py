@@ -1,13 +1,11 @@
 """A model's function gives the word back to the person; after the person, the agent before goes on."""
 
-import os
-from typing import Any
-
-from autogen import ConversableAgent, LLMConfig
+from autogen import ConversableAgent
 from autogen.agentchat import initiate_group_chat
 from autogen.agentchat.group import AgentTarget, OnCondition, RevertToUserTarget, StringLLMCondition, TerminateTarget
 from autogen.agentchat.group.patterns import DefaultPattern
 
+from tests.parity.ag2 import agent
 from tests.parity.recorded import calls, history
 
 SCRIPT = {
@@ -22,15 +20,8 @@ ANSWERS = ["Blue, please.", "And press it."]
 OWN, MARKS = ["Revert to User", "Transfer to "], []
 
 
-def config(who):
-    return LLMConfig({"model": "gpt-4o", "api_key": f"sk-{who}", "base_url": os.environ["MODEL_URL"]}, cache_seed=None)
-
-
-def main() -> Any:
-    tailor, presser = (
-        ConversableAgent(n, llm_config=config(n), system_message=f"You are the {n}.", human_input_mode="NEVER")
-        for n in ("tailor", "presser")
-    )
+def main():
+    tailor, presser = agent("tailor"), agent("presser")
     guest = ConversableAgent("guest", llm_config=False, human_input_mode="ALWAYS")
     tailor.handoffs.add_llm_conditions(
         [

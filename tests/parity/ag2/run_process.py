@@ -1,13 +1,10 @@
 """A chat that `run` begins and `process` holds; a single agent with a tool; a group by `run_group_chat`."""
 
-import os
-from typing import Any
-
-from autogen import ConversableAgent, LLMConfig
 from autogen.agentchat import run_group_chat
 from autogen.agentchat.group import AgentNameTarget, TerminateTarget
 from autogen.agentchat.group.patterns import DefaultPattern
 
+from tests.parity.ag2 import agent
 from tests.parity.recorded import calls, history
 
 SCRIPT = {
@@ -17,15 +14,6 @@ SCRIPT = {
     "cook": ["Soup is ready."],
     "waiter": ["I serve it."],
 }
-
-
-def agent(name, **more):
-    config = LLMConfig(
-        {"model": "gpt-4o", "api_key": f"sk-{name}", "base_url": os.environ["MODEL_URL"]}, cache_seed=None
-    )
-    return ConversableAgent(
-        name, llm_config=config, system_message=f"You are the {name}.", human_input_mode="NEVER", **more
-    )
 
 
 def weigh(piece: str) -> str:
@@ -38,7 +26,7 @@ def told(response):
     return {"messages": history(response.messages), "summary": response.summary, "last": response.last_speaker}
 
 
-def main() -> Any:
+def main():
     two = told(agent("poet").run(agent("critic"), message="A poem, please.", max_turns=2))
     one = told(agent("smith", functions=[weigh]).run(message="Weigh the anvil.", max_turns=3, user_input=False))
     cook, waiter = agent("cook"), agent("waiter")

@@ -1,9 +1,6 @@
 """System messages with the group's variables, by a template and by a function; prompts of handoffs with variables, too."""
 
-import os
-from typing import Any
-
-from autogen import ConversableAgent, LLMConfig, UpdateSystemMessage
+from autogen import ConversableAgent, UpdateSystemMessage
 from autogen.agentchat import initiate_group_chat
 from autogen.agentchat.group import (
     AgentTarget,
@@ -18,17 +15,14 @@ from autogen.agentchat.group import (
 )
 from autogen.agentchat.group.patterns import DefaultPattern
 
-from tests.parity.recorded import calls, history
+from tests.parity.ag2 import config, told
+from tests.parity.recorded import calls
 
 SCRIPT = {
     "clerk": [calls(("c1", "book", {"seats": 2})), calls(("c2", "transfer_to_cashier_1", {}))],
     "cashier": ["Two seats are 18."],
 }
 OWN, MARKS = ["Transfer to "], ["cashier"]
-
-
-def config(who):
-    return LLMConfig({"model": "gpt-4o", "api_key": f"sk-{who}", "base_url": os.environ["MODEL_URL"]}, cache_seed=None)
 
 
 def book(seats: int, context_variables: ContextVariables) -> ReplyResult:
@@ -41,7 +35,7 @@ def for_cashier(agent: ConversableAgent, messages: list[dict]) -> str:
     return f"You are {agent.name}; {len(messages)} messages, {agent.context_variables['seats']} seats."
 
 
-def main() -> Any:
+def main():
     clerk = ConversableAgent(
         "clerk",
         llm_config=config("clerk"),
@@ -69,5 +63,4 @@ def main() -> Any:
     pattern = DefaultPattern(
         initial_agent=clerk, agents=[clerk, cashier], context_variables=variables, exclude_transit_message=False
     )
-    result, variables, last = initiate_group_chat(pattern=pattern, messages="Two seats.", max_rounds=12)
-    return {"chat": [history(result.chat_history), result.summary], "variables": variables.to_dict(), "last": last.name}
+    return told(*initiate_group_chat(pattern=pattern, messages="Two seats.", max_rounds=12))

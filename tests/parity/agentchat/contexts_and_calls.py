@@ -1,9 +1,7 @@
 """Views of a conversation with calls: cut between a call and its result, of a class of one's own, saved and cleared."""
 
 import json
-import os
 
-from autogen_agentchat.agents import AssistantAgent
 from autogen_core import CancellationToken
 from autogen_core.model_context import (
     BufferedChatCompletionContext,
@@ -11,7 +9,7 @@ from autogen_core.model_context import (
     UnboundedChatCompletionContext,
 )
 from autogen_core.models import AssistantMessage, SystemMessage, UserMessage
-from autogen_ext.models.openai import OpenAIChatCompletionClient
+from tests.parity.agentchat import agent
 from tests.parity.recorded import calls, told
 
 CALL = calls(("1", "clock", {}), ("2", "clock", {}), content="I look.")
@@ -31,31 +29,23 @@ def clock() -> str:
     return "12:00"
 
 
-def agent(who, context):
-    client = OpenAIChatCompletionClient(model="gpt-4o", api_key=f"sk-{who}", base_url=os.environ["MODEL_URL"])
-    return AssistantAgent(
-        who,
-        model_client=client,
-        tools=[clock],
-        reflect_on_tool_use=True,
-        model_context=context,
-        system_message="Tell the time.",
-    )
+def teller(who, context):
+    return agent(who, "Tell the time.", tools=[clock], reflect_on_tool_use=True, model_context=context)
 
 
 async def main():
     out = {}
     first = [UserMessage(content="It is Monday.", source="user"), SystemMessage(content="Be kind.")]
-    saved = agent("saved", UnboundedChatCompletionContext(initial_messages=first))
+    saved = teller("saved", UnboundedChatCompletionContext(initial_messages=first))
     for each in (
-        agent("buffer", BufferedChatCompletionContext(buffer_size=4)),
-        agent("head", HeadAndTailChatCompletionContext(2, 3)),
-        agent("own", WithoutWords()),
+        teller("buffer", BufferedChatCompletionContext(buffer_size=4)),
+        teller("head", HeadAndTailChatCompletionContext(2, 3)),
+        teller("own", WithoutWords()),
         saved,
     ):
         out[each.name] = [told(await each.run(task=task)) for task in ("Time?", "And now?", "Now?")]
     out["kinds"] = [m.type for m in await saved.model_context.get_messages()]
-    loaded = agent("loaded", UnboundedChatCompletionContext())
+    loaded = teller("loaded", UnboundedChatCompletionContext())
     await loaded.load_state(json.loads(json.dumps(await saved.save_state())))
     out["loaded"] = told(await loaded.run(task="Still?"))
     await loaded.on_reset(CancellationToken())

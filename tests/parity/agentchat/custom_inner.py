@@ -1,11 +1,9 @@
 """Agents of one's own: one with inner messages, one that writes as somebody else, in a team with a model."""
-import os
-
-from autogen_agentchat.agents import AssistantAgent, BaseChatAgent
+from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage, ThoughtEvent
 from autogen_agentchat.teams import RoundRobinGroupChat
-from autogen_ext.models.openai import OpenAIChatCompletionClient
+from tests.parity.agentchat import agent
 from tests.parity.recorded import told
 
 SCRIPT = {"listener": ["I heard 3 words."]}
@@ -26,6 +24,5 @@ class Counter(BaseChatAgent):
 
 
 async def main():
-    client = OpenAIChatCompletionClient(model="gpt-4o", api_key="sk-listener", base_url=os.environ["MODEL_URL"])
-    listener = AssistantAgent("listener", model_client=client, system_message="Listen.")
-    return told(await RoundRobinGroupChat([Counter("counter", "Counts."), listener], max_turns=3).run(task="one two three"))
+    team = RoundRobinGroupChat([Counter("counter", "Counts."), agent("listener", "Listen.")], max_turns=3)
+    return told(await team.run(task="one two three"))

@@ -1,8 +1,5 @@
 """What agents remember: a list, and a memory of one's own that looks at the conversation."""
 
-import os
-
-from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core.memory import (
     ListMemory,
@@ -13,7 +10,7 @@ from autogen_core.memory import (
     UpdateContextResult,
 )
 from autogen_core.models import UserMessage
-from autogen_ext.models.openai import OpenAIChatCompletionClient
+from tests.parity.agentchat import agent
 from tests.parity.recorded import told
 
 SCRIPT = {"cook": ["Tofu with rice.", "Rice again."], "guest": ["Lovely.", "Enough."]}
@@ -45,24 +42,13 @@ class Search(Memory):
         pass
 
 
-def model(who):
-    return OpenAIChatCompletionClient(model="gpt-4o", api_key=f"sk-{who}", base_url=os.environ["MODEL_URL"])
-
-
 async def main():
     diet = ListMemory(name="diet")
     await diet.add(MemoryContent(content="No meat.", mime_type=MemoryMimeType.TEXT))
     await diet.add(MemoryContent(content={"spice": "mild"}, mime_type=MemoryMimeType.JSON))
     empty = ListMemory()
-    cook = AssistantAgent(
-        "cook",
-        model_client=model("cook"),
-        memory=[diet, Search(Enough="no more", Lovely="a compliment"), empty],
-        system_message="Cook.",
-    )
-    guest = AssistantAgent(
-        "guest", model_client=model("guest"), memory=[Search(rice="Rice is white.")], system_message="Eat."
-    )
+    cook = agent("cook", "Cook.", memory=[diet, Search(Enough="no more", Lovely="a compliment"), empty])
+    guest = agent("guest", "Eat.", memory=[Search(rice="Rice is white.")])
     result = await RoundRobinGroupChat([cook, guest], max_turns=4).run(task="Dinner?")
     return {
         "told": told(result),

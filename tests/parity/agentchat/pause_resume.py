@@ -1,12 +1,11 @@
 """A member that waits while its team pauses, and goes on when the team goes on."""
 import asyncio
-import os
 
-from autogen_agentchat.agents import AssistantAgent, BaseChatAgent
+from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat
-from autogen_ext.models.openai import OpenAIChatCompletionClient
+from tests.parity.agentchat import agent
 from tests.parity.recorded import told
 
 SCRIPT = {"reader": ["I read it."]}
@@ -40,8 +39,7 @@ class Press(BaseChatAgent):
 
 async def main():
     press = Press()
-    client = OpenAIChatCompletionClient(model="gpt-4o", api_key="sk-reader", base_url=os.environ["MODEL_URL"])
-    team = RoundRobinGroupChat([press, AssistantAgent("reader", model_client=client, system_message="Read.")], max_turns=2)
+    team = RoundRobinGroupChat([press, agent("reader", "Read.")], max_turns=2)
     run = asyncio.create_task(team.run(task="Print a page."))
     await press.waiting.wait()
     await team.pause()

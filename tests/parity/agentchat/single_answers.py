@@ -1,11 +1,8 @@
 """One agent, asked message by message: its response, its stream, and its reasoning."""
-import os
-
-from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
 from autogen_core import CancellationToken
-from autogen_ext.models.openai import OpenAIChatCompletionClient
+from tests.parity.agentchat import agent
 from tests.parity.recorded import calls, message
 
 CALL = calls(("1", "double", {"number": 4}), content="I double.")
@@ -23,12 +20,9 @@ def told(x):
 
 
 async def main():
-    def agent(who, **more):
-        client = OpenAIChatCompletionClient(model="gpt-4o", api_key=f"sk-{who}", base_url=os.environ["MODEL_URL"])
-        return AssistantAgent(who, model_client=client, tools=[double], system_message="Double.", metadata={"a": "b"}, **more)
-
-    ask = [TextMessage(source="user", content="4?")]
-    plain, streams = agent("plain", max_tool_iterations=2), agent("streams", reflect_on_tool_use=True, model_client_stream=True)
+    ask, more = [TextMessage(source="user", content="4?")], {"tools": [double], "metadata": {"a": "b"}}
+    plain = agent("plain", "Double.", max_tool_iterations=2, **more)
+    streams = agent("streams", "Double.", reflect_on_tool_use=True, model_client_stream=True, **more)
     out = {"first": told(await plain.on_messages(ask, CancellationToken()))}
     out["streams"] = [told(item) async for item in streams.on_messages_stream(ask, CancellationToken())]
     out["kinds"] = [m.type for m in await streams.model_context.get_messages()]

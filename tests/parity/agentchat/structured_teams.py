@@ -1,15 +1,14 @@
 """Objects in a team: after calls, from an agent of one's own, saved and loaded, and as a task."""
 
 import json
-import os
 
-from autogen_agentchat.agents import AssistantAgent, BaseChatAgent
+from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import StructuredMessage, TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core.tools import FunctionTool
-from autogen_ext.models.openai import OpenAIChatCompletionClient
 from pydantic import BaseModel
+from tests.parity.agentchat import agent
 from tests.parity.recorded import calls, told
 
 SCRIPT = {
@@ -52,21 +51,15 @@ def distance(town: str) -> str:
 
 
 def team():
-    def model(who):
-        return OpenAIChatCompletionClient(model="gpt-4o", api_key=f"sk-{who}", base_url=os.environ["MODEL_URL"])
-
-    guide = AssistantAgent(
+    guide = agent(
         "guide",
-        model_client=model("guide"),
+        "Propose.",
         tools=[FunctionTool(distance, description="Measures.", strict=True)],
         output_content_type=Trip,
         output_content_type_format="{days} days in {town}",
-        system_message="Propose.",
     )
-    packer = AssistantAgent("packer", model_client=model("packer"), system_message="Pack.")
-    return RoundRobinGroupChat(
-        [guide, Clerk("clerk"), packer], max_turns=3, custom_message_types=[StructuredMessage[Trip]]
-    )
+    members = [guide, Clerk("clerk"), agent("packer", "Pack.")]
+    return RoundRobinGroupChat(members, max_turns=3, custom_message_types=[StructuredMessage[Trip]])
 
 
 async def main():

@@ -1,11 +1,8 @@
 """Rounds of calls: several at once, failures, words beside the calls, and what becomes of the last results."""
 
-import os
-
-from autogen_agentchat.agents import AssistantAgent
 from autogen_core import CancellationToken
 from autogen_core.tools import FunctionTool
-from autogen_ext.models.openai import OpenAIChatCompletionClient
+from tests.parity.agentchat import agent
 from tests.parity.recorded import calls, told
 
 TWO = calls(("1", "weigh", {"what": "egg"}), ("2", "weigh", {"what": "air"}), content="First I weigh.")
@@ -34,31 +31,24 @@ async def basket(cancellation_token: CancellationToken) -> dict:
 
 
 async def main():
-    def agent(who, **more):
-        client = OpenAIChatCompletionClient(model="gpt-4o", api_key=f"sk-{who}", base_url=os.environ["MODEL_URL"])
-        return AssistantAgent(
-            who,
-            model_client=client,
-            tools=[weigh, FunctionTool(basket, description="The basket.", name="basket")],
-            system_message="Weigh.",
-            **more,
-        )
+    def weigher(who, **more):
+        return agent(who, "Weigh.", tools=[weigh, FunctionTool(basket, description="The basket.", name="basket")], **more)
 
     out = {}
     for each in (
-        agent("words", max_tool_iterations=3),
-        agent("limit", max_tool_iterations=2),
-        agent("reflects", max_tool_iterations=2, reflect_on_tool_use=True),
-        agent("formats", tool_call_summary_format="{tool_name}({arguments}) = {result}, {is_error}"),
-        agent(
+        weigher("words", max_tool_iterations=3),
+        weigher("limit", max_tool_iterations=2),
+        weigher("reflects", max_tool_iterations=2, reflect_on_tool_use=True),
+        weigher("formats", tool_call_summary_format="{tool_name}({arguments}) = {result}, {is_error}"),
+        weigher(
             "formatter",
             tool_call_summary_formatter=lambda call, result: (
                 f"{call.name}: {result.content if result.is_error else 'fine'}"
             ),
         ),
-        agent("plain", reflect_on_tool_use=True),
+        weigher("plain", reflect_on_tool_use=True),
     ):
         out[each.name] = told(await each.run(task="What does it weigh?"))
-    again = agent("again")
+    again = weigher("again")
     out["again"] = [told(await again.run(task="First.")), told(await again.run(task="Then."))]
     return out

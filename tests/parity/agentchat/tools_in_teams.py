@@ -1,13 +1,11 @@
 """A team's member whose tools are an agent, asked twice, and a team; what the other members hear of it."""
 
-import os
-
 from autogen_agentchat.agents import AssistantAgent, BaseChatAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_agentchat.tools import AgentTool, TeamTool
-from autogen_ext.models.openai import OpenAIChatCompletionClient
+from tests.parity.agentchat import agent, client
 from tests.parity.recorded import calls, told
 
 SCRIPT = {
@@ -38,21 +36,12 @@ class Listener(BaseChatAgent):
         pass
 
 
-def agent(who, **more):
-    client = OpenAIChatCompletionClient(
-        model="gpt-4o",
-        api_key=f"sk-{who}",
-        base_url=os.environ["MODEL_URL"],
-        **({"parallel_tool_calls": False} if more else {}),
-    )
-    return AssistantAgent(who, model_client=client, system_message=f"You are {who}.", **more)
-
-
 async def main():
-    board = RoundRobinGroupChat([agent("anna"), agent("boris")], max_turns=2)
+    board = RoundRobinGroupChat([agent(name, "You are {}.") for name in ("anna", "boris")], max_turns=2)
     tools = [
-        AgentTool(agent("expert")),
+        AgentTool(agent("expert", "You are {}.")),
         TeamTool(board, name="board", description="Decides.", return_value_as_last_message=True),
     ]
-    chief = agent("chief", tools=tools, max_tool_iterations=3)
+    model = client("chief", parallel_tool_calls=False)
+    chief = AssistantAgent("chief", system_message="You are chief.", model_client=model, tools=tools, max_tool_iterations=3)
     return told(await RoundRobinGroupChat([chief, Listener()], max_turns=2).run(task="The mill."))

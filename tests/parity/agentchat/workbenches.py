@@ -1,12 +1,9 @@
 """Tools from workbenches: a static one of several kinds of tools, and one whose tools change."""
 
-import os
-
-from autogen_agentchat.agents import AssistantAgent
 from autogen_core import CancellationToken
 from autogen_core.tools import BaseTool, FunctionTool, StaticWorkbench, TextResultContent, ToolResult, Workbench
-from autogen_ext.models.openai import OpenAIChatCompletionClient
 from pydantic import BaseModel
+from tests.parity.agentchat import agent
 from tests.parity.recorded import calls, told
 
 SCRIPT = {
@@ -48,20 +45,10 @@ class Door(Workbench):
 
     async def list_tools(self):
         if not self.is_open:
-            return [
-                {
-                    "name": "open",
-                    "description": "Opens.",
-                    "parameters": {"type": "object", "properties": {}, "required": []},
-                }
-            ]
-        return [
-            {
-                "name": "enter",
-                "description": "Enters.",
-                "parameters": {"type": "object", "properties": {"room": {"type": "string"}}, "required": ["room"]},
-            }
-        ]
+            nothing = {"type": "object", "properties": {}, "required": []}
+            return [{"name": "open", "description": "Opens.", "parameters": nothing}]
+        room = {"type": "object", "properties": {"room": {"type": "string"}}, "required": ["room"]}
+        return [{"name": "enter", "description": "Enters.", "parameters": room}]
 
     async def call_tool(self, name, arguments=None, cancellation_token=None, call_id=None):
         self.is_open = True
@@ -88,26 +75,19 @@ class Door(Workbench):
 
 
 async def main():
-    def agent(who, workbench):
-        client = OpenAIChatCompletionClient(model="gpt-4o", api_key=f"sk-{who}", base_url=os.environ["MODEL_URL"])
-        return AssistantAgent(
-            who, model_client=client, workbench=workbench, max_tool_iterations=4, system_message="Use the tools."
-        )
+    def user(who, workbench):
+        return agent(who, "Use the tools.", workbench=workbench, max_tool_iterations=4)
 
     static = StaticWorkbench([AreaTool(), FunctionTool(shout, description="Shouts.", strict=True)])
     area = await static.call_tool("area", {"width": 4, "height": 5})
     direct = await AreaTool().run_json({"width": 1, "height": 1}, CancellationToken())
     out = {
-        "static": told(await agent("static", static).run(task="What area?")),
+        "static": told(await user("static", static).run(task="What area?")),
         "area": [area.to_text(), area.is_error, direct.value],
     }
     schema = AreaTool().schema
-    out["schema"] = [
-        schema["name"],
-        schema["description"],
-        sorted(schema["parameters"]["properties"]),
-        schema["parameters"]["required"],
-    ]
+    needed, offered = schema["parameters"]["required"], sorted(schema["parameters"]["properties"])
+    out["schema"] = [schema["name"], schema["description"], offered, needed]
     async with Door() as door:
-        out["door"] = told(await agent("door", [door]).run(task="Go in."))
+        out["door"] = told(await user("door", [door]).run(task="Go in."))
     return {**out, "log": door.log}
