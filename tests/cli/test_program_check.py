@@ -9,7 +9,7 @@ from tests.pages import PROJECT
 PROGRAMS = [
     *(PROJECT / "tests" / "parity" / "agentchat").glob("*.py"),
     *(PROJECT / "tests" / "parity" / "ag2").glob("*.py"),
-    *(PROJECT / "tests" / "parity" / "measured").glob("*.py"),
+    PROJECT / "tests" / "parity" / "scenarios.py",
     *(PROJECT / "tests" / "seeds" / "programs").iterdir(),
     *(PROJECT / "tests" / "tutorial" / "programs").iterdir(),
 ]

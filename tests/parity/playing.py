@@ -1,36 +1,66 @@
 """Plays the scenarios with one module, and keeps what its models were asked; or records what AutoGen 0.2 makes of them.
 
-To record, in an environment of its own with ``autogen-agentchat==0.2.40`` and ``markdown-it-py``, from the project's
-folder::
+To record, in an environment of its own with ``autogen-agentchat==0.2.40``, ``lazy_loader`` and ``markdown-it-py``, from
+the project's folder::
 
     python -m tests.parity.playing
 """
 
 import json
+import re
+from contextlib import chdir
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 from autogen_nb.testing.fake_openai import FakeOpenAI, Received
-from tests.parity.scenarios import INTRODUCED, SCENARIOS, Record, Stage
+from tests.parity.scenarios import SCENARIOS, Record, Stage
 
 RECORD = Path(__file__).with_name("autogen_0_2_40.json")
 _COMPARED = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call")
+_INTRODUCED = "I am alice."
+"""What stands in an introduction to a group."""
+_OWN_WORDS = ("Error: ", "USER INTERRUPTED", "The user interrupted", "Read the above conversation.", "Who of [")
 
 
 def played(autogen: Any, name: str) -> Record:
-    replies: dict[str, list[Any]] = {}
-    asked: dict[str, list[Any]] = {}
-
     def answer(received: Received) -> Any:
         model = str(received.body["model"])
-        asked.setdefault(model, []).append([_kept(message) for message in received.body["messages"]])
-        return replies[model].pop(0)
+        messages = [{key: each[key] for key in _COMPARED if each.get(key)} for each in received.body["messages"]]
+        stage.requests.append((model, messages))
+        return stage.replies[model].pop(0)
 
-    with FakeOpenAI(answer) as server:
-        record = SCENARIOS[name](Stage(autogen, server.base_url, replies))
+    with FakeOpenAI(answer) as server, TemporaryDirectory() as folder, chdir(folder):
+        stage = Stage(autogen, server.base_url)
+        with patch("builtins.input", stage.input):
+            record = SCENARIOS[name](stage)
+    asked: dict[str, list[Any]] = {}
+    for model, messages in _alike(stage.requests):
+        asked.setdefault(model, []).append(messages)
+    record = _alike(json.loads(json.dumps(record, default=str)))
     if "histories" in record:
         record["histories"] = without_mirrors(record["histories"])
+    if stage.questions:
+        record["questions"] = stage.questions
     return {**record, "asked": {model: _without_repetition(requests) for model, requests in asked.items()}}
+
+
+def _alike(value: Any) -> Any:
+    """Leaves out what each library words for itself, and the space before a code's output."""
+    match value:
+        case str() if _INTRODUCED in value:
+            return "..."
+        case str():
+            parts = re.sub(r"Code output:\s*", "Code output: ", value).rstrip().split("\n\n")
+            return "\n\n".join("..." if part.startswith(_OWN_WORDS) else part for part in parts)
+        case {"role": "system", "name": _, "content": content}:
+            return {"role": "system", "content": _alike(content)}
+        case list() | tuple():
+            return [_alike(each) for each in value]
+        case dict():
+            return {key: _alike(each) for key, each in value.items()}
+    return value
 
 
 def without_mirrors(histories: dict[str, dict[str, list[Any]]]) -> dict[str, dict[str, Any]]:
@@ -57,18 +87,10 @@ def _without_repetition(requests: list[list[Any]]) -> list[Any]:
     return written
 
 
-def _kept(message: dict[str, Any]) -> dict[str, Any]:
-    content = message.get("content")
-    # What tells of an error, of an interruption, or of the members of a group, is worded by each library.
-    if message.get("role") == "tool" or str(content).startswith("Error: ") or INTRODUCED in str(content):
-        message = {**message, "content": "..."}
-    return {key: message[key] for key in _COMPARED if message.get(key) is not None}
-
-
 def main() -> None:
     import autogen  # type: ignore[import-not-found]  # it is not installed where this project is
 
-    record = json.loads(json.dumps({name: played(autogen, name) for name in SCENARIOS}, default=str))
+    record = {name: played(autogen, name) for name in SCENARIOS}
     RECORD.write_text(readable(record) + "\n", encoding="utf-8")
 
 

@@ -1,16 +1,15 @@
 """Programs for AutoGen 0.2 that run on it and here: what each of them comes to is compared.
 
-They use nothing but the module that they are given and a fake server, so that `record.py` can run them with AutoGen
-itself. Everything that is compared is in what a scenario returns, and in what its models were asked.
+They use nothing but the module that they are given, a fake server and typed words, so that `playing.py` can run them
+with AutoGen itself. Everything that is compared is in what a scenario returns, in what its models were asked, and in
+how often a person was.
 """
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Annotated, Any
 
 Record = dict[str, Any]
-INTRODUCED = "I am alice."
-"""What stands in an introduction to a group, which each library words for itself."""
 
 SCENARIOS: dict[str, Callable[["Stage"], Record]] = {}
 
@@ -21,20 +20,26 @@ def scenario(function: Callable[["Stage"], Record]) -> Callable[["Stage"], Recor
 
 
 class Stage:
-    def __init__(self, autogen: Any, base_url: str, replies: dict[str, list[Any]]) -> None:
+    def __init__(self, autogen: Any, base_url: str) -> None:
         self.autogen = autogen
         self._base_url = base_url
-        self._replies = replies
+        self.replies: dict[str, list[Any]] = {}
+        self.requests: list[tuple[str, list[Any]]] = []
+        self.typed: list[str] = []
+        self.questions = 0
 
-    def llm(self, name: str, replies: Iterable[Any]) -> dict[str, Any]:
-        self._replies[name] = list(replies)
+    def llm(self, name: str, replies: Iterable[Any], **more: Any) -> dict[str, Any]:
+        self.replies[name] = list(replies)
         entry = {"model": name, "api_key": "none", "base_url": self._base_url, "price": [0, 0]}
-        return {"config_list": [entry], "cache_seed": None}
+        return {"config_list": [entry], "cache_seed": None, **more}
+
+    def input(self, prompt: str = "") -> str:
+        self.questions += 1
+        return self.typed.pop(0)
 
     def assistant(self, *replies: Any, name: str = "assistant", cls: Any = None, **more: Any) -> Any:
-        return (cls or self.autogen.AssistantAgent)(
-            name, llm_config=self.llm(name, replies), **{"system_message": f"You are {name}.", **more}
-        )
+        settings = {"llm_config": self.llm(name, replies), "system_message": f"You are {name}."}
+        return (cls or self.autogen.AssistantAgent)(name, **{**settings, **more})
 
     def user(self, name: str = "user", cls: Any = None, **more: Any) -> Any:
         settings = {
@@ -181,15 +186,7 @@ def summary_by_a_model(stage: Stage) -> Record:
 def older_functions(stage: Stage) -> Record:
     call = {"content": None, "function_call": {"name": "add", "arguments": {"a": 1, "b": 2}}}
     helper = stage.assistant(call, {"content": None, "function_call": {"name": "none", "arguments": {}}}, "Done.")
-    user = stage.user(function_map={"add": lambda a, b: f"{a + b}"}, max_consecutive_auto_reply=2)
-    record = talk(user, helper)
-    # The wording of an error is each library's own.
-    for history in record["histories"].values():
-        for kept in history.values():
-            for message in kept:
-                if str(message.get("content")).startswith("Error: "):
-                    message["content"] = "Error: ..."
-    return record
+    return talk(stage.user(function_map={"add": lambda a, b: f"{a + b}"}, max_consecutive_auto_reply=2), helper)
 
 
 @scenario
@@ -203,11 +200,6 @@ def person_interrupts_a_call(stage: Stage) -> Record:
 
     record = talk(stage.user(cls=Typing, human_input_mode="ALWAYS"), stage.assistant(call, "Fine."))
     del record["human_input"]  # 0.2 loses what an overridden method said
-    for history in record["histories"].values():
-        for kept in history.values():
-            for message in kept:
-                for response in message.get("tool_responses", ()):
-                    response["content"] = "..."
     return record
 
 
@@ -282,9 +274,14 @@ def _group(
     ]
     settings = {"messages": [], "max_round": max_round, "speaker_selection_method": method}
     group = stage.autogen.GroupChat(agents=agents, **settings, **settled(*agents), **more)
-    managing = stage.autogen.GroupChatManager(groupchat=group, llm_config=False, **(manager or {}))
+    managing = stage.autogen.GroupChatManager(groupchat=group, **{"llm_config": False, **(manager or {})})
     result = agents[0].initiate_chat(managing, message="Begin.", silent=True)
     return {"messages": group.messages, "summary": result.summary, "histories": histories(managing, *agents)}
+
+
+@scenario
+def group_whose_speakers_a_model_selects(stage: Stage) -> Record:
+    return _group(stage, "auto", manager={"llm_config": stage.llm("manager", ["bob", "I pick carol.", "alice"] * 2)})
 
 
 @scenario
@@ -303,13 +300,7 @@ def group_ended_by_its_manager(stage: Stage) -> Record:
 
 @scenario
 def group_with_introductions(stage: Stage) -> Record:
-    record = _group(stage, "round_robin", max_round=3, send_introductions=True)
-    for history in record["histories"].values():
-        for kept in history.values():
-            kept[:] = [
-                {**message, "content": "..."} if INTRODUCED in str(message["content"]) else message for message in kept
-            ]
-    return record
+    return _group(stage, "round_robin", max_round=3, send_introductions=True)
 
 
 @scenario
@@ -329,3 +320,154 @@ def group_begun_by_an_outsider(stage: Stage) -> Record:
     user = stage.user()
     user.initiate_chat(managing, message="Begin.", silent=True)
     return {"messages": group.messages, "histories": histories(user, *agents)}
+
+
+def _ends(message: Any) -> bool:
+    return "TERMINATE" in (message["content"] or "")
+
+
+def _typing(stage: Stage, *words: str, replies: Iterable[str], message: Any = "Begin.", **user: Any) -> Record:
+    stage.typed = list(words)
+    return talk(stage.user(is_termination_msg=_ends, **user), stage.assistant(*replies), message)
+
+
+def _code(text: str) -> str:
+    return f"Here:\n```python\n{text}\n```"
+
+
+_RUNS = {"code_execution_config": {"work_dir": "work", "use_docker": False}}
+
+
+@scenario
+def code_runs_unseen(stage: Stage) -> Record:
+    return _typing(stage, replies=(_code("print(1 + 1)"), "Done. TERMINATE"), **_RUNS)
+
+
+@scenario
+def enter_runs_the_code(stage: Stage) -> Record:
+    return _typing(
+        stage, "", "", replies=(_code("print('ran')"), "Done. TERMINATE"), human_input_mode="ALWAYS", **_RUNS
+    )
+
+
+@scenario
+def enter_ends_a_chat_that_terminates(stage: Stage) -> Record:
+    return _typing(stage, "", replies=("Done. TERMINATE",), human_input_mode="TERMINATE")
+
+
+@scenario
+def enter_at_the_limit_is_the_default_reply(stage: Stage) -> Record:
+    more = {"human_input_mode": "TERMINATE", "max_consecutive_auto_reply": 1}
+    return _typing(stage, "", "", "exit", replies=("One.", "Two.", "Three.", "Four.", "Five."), **more)
+
+
+@scenario
+def words_reset_the_count_of_replies(stage: Stage) -> Record:
+    more = {"human_input_mode": "TERMINATE", "max_consecutive_auto_reply": 2}
+    return _typing(stage, "Words.", "exit", replies=map(str, range(12)), **more)
+
+
+@scenario
+def nothing_but_exit_ends(stage: Stage) -> Record:
+    return _typing(
+        stage, "EXIT", " exit", "exit", replies=("One.", "Two.", "Three.", "Four."), human_input_mode="ALWAYS"
+    )
+
+
+@scenario
+def first_message_is_typed(stage: Stage) -> Record:
+    return _typing(stage, "A task.", "exit", replies=("One.",), message=None, human_input_mode="ALWAYS")
+
+
+@scenario
+def word_that_ends_by_default(stage: Stage) -> Record:
+    return talk(stage.user(), stage.assistant("All done. TERMINATE", "TERMINATE ", "TERMINATE"))
+
+
+@scenario
+def default_reply_is_empty(stage: Stage) -> Record:
+    return talk(stage.user(default_auto_reply=""), stage.assistant("One.", "Two.", "Three."), max_turns=2)
+
+
+@scenario
+def second_model_replies(stage: Stage) -> Record:
+    entries = [
+        *stage.llm("first", [{"status": 400, "error": {"message": "No."}}])["config_list"],
+        *stage.llm("second", ["From the second."])["config_list"],
+    ]
+    helper = stage.assistant(llm_config={"config_list": entries, "cache_seed": None})
+    return {"said": helper.generate_reply(messages=[{"content": "Begin.", "role": "user"}])}
+
+
+@scenario
+def cached_chat_asks_nothing(stage: Stage) -> Record:
+    record: Record = {}
+    for _ in range(2):
+        helper = stage.assistant(llm_config=stage.llm("model", ["One.", "Two."], cache_seed=77))
+        history = stage.user(max_consecutive_auto_reply=1).initiate_chat(helper, message="Begin.").chat_history
+        used = [bool(helper.get_actual_usage()), bool(helper.get_total_usage())]
+        record[f"{len(stage.requests)} requests"] = {"history": history, "used": used}
+    return record
+
+
+@scenario
+def messages_and_what_they_carry_over(stage: Stage) -> Record:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    begun: dict[str, Any] = {
+        "text": {"message": "Task.", "carryover": "First."},
+        "list": {"message": "Task.", "carryover": ["First.", {"content": "Second."}, 3]},
+        "dict": {"message": {"content": "Task.", "context": {"x": 1}, "name": "bob"}},
+        "dict with carryover": {"message": {"content": "Task."}, "carryover": "First."},
+        "function": {"message": lambda one, other, context: f"{one.name}, {other.name}, {sorted(context)}", "z": 1},
+        "picture": {"message": {"content": [{"type": "text", "text": "Task."}, picture]}, "carryover": "First."},
+        "number": {"message": "Task.", "carryover": 5},
+    }
+    record: Record = {}
+    for name, more in begun.items():
+        try:
+            result = stage.user().initiate_chat(stage.assistant("TERMINATE"), max_turns=1, **more)
+            record[name] = result.chat_history
+        except Exception as error:  # noqa: BLE001  # each library has its own classes of errors
+            record[name] = type(error).__name__
+    return record
+
+
+@scenario
+def reply_functions_by_sender(stage: Stage) -> Record:
+    called: list[Any] = []
+
+    def telling(name: str, *, final: bool = False) -> Callable[..., Any]:
+        def told(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> tuple[bool, str]:
+            called.append([name, sender.name, config])
+            return final, "Not said."
+
+        return told
+
+    helper = stage.assistant("One.", "Two.", "Three.")
+    helper.register_reply([stage.autogen.Agent, None], telling("any"), position=0, config={"k": 1})
+    helper.register_reply("user", telling("name"))
+    helper.register_reply(lambda sender: sender.name == "nobody", telling("nobody", final=True))
+    helper.register_reply(stage.autogen.UserProxyAgent, telling("class"), position=99)
+    return {**talk(stage.user(max_consecutive_auto_reply=2), helper), "called": called}
+
+
+@scenario
+def calls_of_tools(stage: Stage) -> Record:
+    def add(a: Annotated[int, "first"], b: Annotated[int, "second"] = 2) -> int:
+        return a + b
+
+    def bang(x: Annotated[str, "any"]) -> str:
+        raise RuntimeError(x)
+
+    def call(name: str, arguments: Any) -> dict[str, Any]:
+        return {"id": f"call {name} {arguments}", "name": name, "arguments": arguments}
+
+    helper = stage.assistant(
+        {"content": None, "tool_calls": [call("add", {"a": 1}), call("bang", {"x": "q"})]},
+        {"content": "Words.", "tool_calls": [call("nope", {}), call("add", {"b": "x"})]},
+        "Done.",
+    )
+    user = stage.user(max_consecutive_auto_reply=2)
+    for function in (add, bang):
+        stage.autogen.register_function(function, caller=helper, executor=user, description="It adds.")
+    return talk(user, helper)
