@@ -16,13 +16,12 @@ from contextlib import suppress
 from dataclasses import replace
 from keyword import iskeyword
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from traitlets import Bool, CFloat, CInt, Enum, List, TraitError, TraitType, Unicode
 from traitlets.config import Configurable
 
-from autogen_nb.core.chats.termination_checks import Mode
 from autogen_nb.core.policy.organisation_policy import SANDBOXES
 from autogen_nb.effects import CONFIRMS
 from autogen_nb.errors import ConfigError, SessionError
@@ -32,12 +31,15 @@ from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.trusted import policy_file
 
+if TYPE_CHECKING:
+    from autogen_nb.core.chats.termination_checks import Mode
+
 Show: TypeAlias = Literal["answer", "results", "code", "all"]
 
 UNATTENDED_TIMEOUT = 300.0
 """The default time limit for a block in an unattended run, in seconds."""
 
-_MODES: Mapping[str, Mode] = {"always": "ALWAYS", "terminate": "TERMINATE", "never": "NEVER"}
+_MODES: "Mapping[str, Mode]" = {"always": "ALWAYS", "terminate": "TERMINATE", "never": "NEVER"}
 
 
 def _not_empty(what: str) -> Callable[[str, str], str]:
@@ -314,7 +316,7 @@ class Settings(Configurable):
             raise SessionError(f"the stored settings are invalid: {error}") from error
 
     @property
-    def mode(self) -> Mode:
+    def mode(self) -> "Mode":
         return _MODES[self.human_input]
 
     @property

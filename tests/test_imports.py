@@ -130,6 +130,10 @@ InteractiveShell.instance().run_line_magic("load_ext", "autogen_nb")
     assert _loaded(source, ("openai", "pandas", "matplotlib")) == []
 
 
+def test_the_extension_waits_for_no_module_of_a_chat() -> None:
+    assert _loaded("import autogen_nb.notebook.extension", ("autogen_nb.messages", "autogen_nb.outputs")) == []
+
+
 def test_the_first_kernel_waits_for_little() -> None:
     source = "import autogen_nb.notebook.extension, autogen_nb.executors.block_executor"
 

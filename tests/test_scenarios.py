@@ -18,7 +18,7 @@ def test_same_as_autogen(name: str) -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_same_as_autogen_if_awaited(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for method in ("initiate_chat", "send", "generate_reply"):
+    for method in ("initiate_chat", "send", "receive", "generate_reply"):
         waiting = getattr(autogen_nb.ConversableAgent, method)
 
         def awaited(agent: Any, *args: Any, waiting: Any = waiting, method: str = method, **kwargs: Any) -> Any:

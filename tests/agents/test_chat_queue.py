@@ -6,7 +6,6 @@ import pytest
 from autogen_nb.agents.chats.initiated_chat import a_initiate_chats
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import Ended, Returned, Said
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
 
 
@@ -15,24 +14,6 @@ def helpers(*words: str) -> list[ConversableAgent]:
     for number, each in enumerate(found):
         each._name = f"helper{number}"
     return found
-
-
-def test_summaries_are_carried_over() -> None:
-    proxy, agents = user(), helpers("One.", "Two.", "Three.")
-
-    results = proxy.initiate_chats(
-        [
-            {"recipient": each, "message": f"Task {number}.", "max_turns": 1, "silent": True}
-            for number, each in enumerate(agents)
-        ]
-    )
-
-    assert [result.summary for result in results] == ["One.", "Two.", "Three."]
-    assert contents(results[0])[0] == "Task 0."
-    assert results[0].log[-1] == Ended("max_turns", "The limit of turns was reached.")
-    assert contents(results[2])[0] == "Task 2.\nContext: \nOne.\nTwo."
-    assert proxy.get_chat_results() == results
-    assert proxy.get_chat_results(1) is results[1]
 
 
 @pytest.mark.parametrize(
@@ -55,27 +36,6 @@ def test_queue_that_cannot_be_held(chats: list[dict[str, Any]], told: str) -> No
         asyncio.run(a_initiate_chats(whole))
 
     assert not proxy.chat_messages
-
-
-@BOTH_WAYS
-def test_nested_chats_reply(way: Way) -> None:
-    writer, (critic, editor) = assistant("Never."), helpers("Too long.", "Shorter.")
-    writer.register_nested_chats(
-        [
-            {"recipient": critic, "max_turns": 1},
-            {"recipient": editor, "message": lambda *given: f"Edit: {given[1][-1]['content']}", "max_turns": 1},
-            {"recipient": editor, "message": ""},
-        ],
-        trigger=ConversableAgent,
-        position=0,
-    )
-
-    result = chat(way, user(max_consecutive_auto_reply=0), writer, message="A text.")
-
-    assert contents(result) == ["A text.", "Shorter."]
-    (given,) = [event for event in result.log if isinstance(event, Returned)]
-    said = [event.message.content for event in given.inner if isinstance(event, Said)]
-    assert said == ["A text.", "Too long.", "Edit: A text.\nContext: \nToo long.", "Shorter."]
 
 
 @BOTH_WAYS

@@ -1,4 +1,3 @@
-import asyncio
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept, Returned
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.testing import ScriptedExecutor, ScriptedModel
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, heard, user
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
 
 CODE = "Two blocks:\n```python\nx = 1\n```\n```sh\nls\n```"
 
@@ -118,21 +117,6 @@ def test_wrong_reply_is_named() -> None:
 
     with pytest.raises(CallbackError, match=r"generate_reply of wrong returned 3; it must return"):
         chat("sync", user(), Wrong("wrong"), message="Begin.")
-
-
-@BOTH_WAYS
-def test_receive_outside_of_a_chat(way: Way) -> None:
-    proxy, helper = user(max_consecutive_auto_reply=0), assistant("One.")
-
-    if way == "sync":
-        helper.receive("Hello.", proxy, request_reply=True, silent=True)
-    else:
-        asyncio.run(helper.a_receive("Hello.", proxy, request_reply=True, silent=True))
-
-    assert heard(helper, proxy) == ["Hello.", "One."]
-    assert heard(proxy, helper) == ["One."]
-    helper.receive("Again.", proxy, request_reply=False, silent=True)
-    assert heard(helper, proxy) == ["Hello.", "One.", "Again."]
 
 
 def test_log_of_hooks_does_not_repeat_the_history() -> None:

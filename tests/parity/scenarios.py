@@ -152,6 +152,8 @@ def chats_in_a_row(stage: Stage) -> Record:
     queue[1]["carryover"] = "Own."
     queue[2]["finished_chat_indexes_to_exclude_from_carryover"] = [0]
     results = user.initiate_chats(queue)
+    assert user.get_chat_results() == results
+    assert user.get_chat_results(1) is results[1]
     return {"summaries": [each.summary for each in results], "histories": histories(*agents)}
 
 
@@ -246,8 +248,9 @@ def what_is_remembered(stage: Stage) -> Record:
 
 @scenario
 def single_messages(stage: Stage) -> Record:
-    user, helper = stage.user(max_consecutive_auto_reply=1), stage.assistant("One.", "Two.", "Three.")
+    user, helper = stage.user(max_consecutive_auto_reply=1), stage.assistant("One.", "Two.", "Three.", "Four.")
     helper.receive("Hello.", user, request_reply=False, silent=True)
+    helper.receive("And?", user, request_reply=True, silent=True)
     user.send({"content": "With a name.", "name": "somebody"}, helper, request_reply=True, silent=True)
     said = helper.generate_reply(messages=[{"content": "Only this.", "role": "user"}], sender=user)
     return {"said": said, "histories": histories(user, helper)}

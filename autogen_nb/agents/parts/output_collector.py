@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
 from autogen_nb.core.text.outputs import (
-    LOG_LIMIT,
     MAGIC,
     MOST_OUTPUTS,
     MOST_PIXELS,
@@ -28,6 +27,7 @@ from autogen_nb.core.text.outputs import (
     pixels,
     shorten,
 )
+from autogen_nb.core.text.visible_text import LOG_LIMIT
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream, size
 from autogen_nb.run.surfaces import Describer
 from autogen_nb.trusted.held_folder import HeldFolder

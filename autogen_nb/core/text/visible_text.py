@@ -1,4 +1,4 @@
-"""Makes text safe to display, without characters that disguise it or control a terminal; `TerminalText` obeys them.
+"""Makes text safe to display: without characters that disguise it or control a terminal, and of bounded length.
 
 `TerminalText` interprets the text of a stream as a terminal would.
 
@@ -11,7 +11,8 @@
 
 import re
 
-from autogen_nb.core.text.outputs import HeadAndTail
+LOG_LIMIT = 1_000_000
+"""The longest printed text of a run that the log keeps and a person sees, in characters."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -67,6 +68,50 @@ def _colour_or_char(match: re.Match[str]) -> str:
     if match["escape"]:
         return match["escape"] if _SGR.fullmatch(match["escape"]) else ""
     return match["char"] or ""
+
+
+class HeadAndTail:
+    """Collects pieces of text, and keeps `limit` characters: half from the start, half from the end."""
+
+    def __init__(self, limit: int = LOG_LIMIT) -> None:
+        self._head_room = limit - limit // 2
+        self._tail_room = limit // 2
+        self._head: list[str] = []
+        self._tail: list[str] = []
+        self._tail_length = 0
+        self.total = 0
+
+    def add(self, text: str) -> None:
+        self.total += len(text)
+        if self._head_room:
+            self._head.append(text[: self._head_room])
+            text = text[self._head_room :]
+            self._head_room -= len(self._head[-1])
+        if text:
+            self._tail.append(text)
+            self._tail_length += len(text)
+            # Because the tail grows to twice its limit before a cut, each character is copied at most twice.
+            if self._tail_length > 2 * self._tail_room or len(self._tail) > self._tail_room:
+                self._cut()
+
+    @property
+    def left_out(self) -> int:
+        self._cut()
+        return self.total - sum(map(len, self._head)) - self._tail_length
+
+    def text(self, where: str = "") -> str:
+        """The start and the end, and a line between them that counts the omitted characters and ends with `where`."""
+        missing = self.left_out
+        head, tail = "".join(self._head), "".join(self._tail)
+        self._head = [head]
+        if not missing:
+            return head + tail
+        return f"{head}\n... [{missing:,} characters left out{where and f'; {where}'}] ...\n{tail}"
+
+    def _cut(self) -> None:
+        tail = "".join(self._tail)
+        tail = tail[max(0, len(tail) - self._tail_room) :]
+        self._tail, self._tail_length = [tail], len(tail)
 
 
 class TerminalText:
