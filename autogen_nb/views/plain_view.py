@@ -112,7 +112,9 @@ class PlainView:
             case FunctionsAsked():
                 self._show_calls(event.calls)
             case FunctionsReturned():
-                self._show_results(event)
+                for call, content in zip(self._calls, in_words.marked_results(event), strict=True):
+                    self.line(f">>> {in_words.result_in_words(call, plain(content))}")
+                self._results_text = "\n\n".join(event.contents)
             case SpeakerAsked():
                 self._speaker_question = event
             case SpeakerGiven():
@@ -191,11 +193,6 @@ class PlainView:
         self._calls = calls
         for call in () if calls == self._message_calls else calls:
             self.line(f">>> {in_words.call_in_words(call)}")
-
-    def _show_results(self, returned: FunctionsReturned) -> None:
-        for call, content in zip(self._calls, in_words.marked_results(returned), strict=True):
-            self.line(f">>> {in_words.result_in_words(call, plain(content))}")
-        self._results_text = "\n\n".join(returned.contents)
 
     def _stream(self, agent: str, text: str) -> None:
         if not text:

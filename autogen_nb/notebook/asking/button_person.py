@@ -42,7 +42,9 @@ _EMPTY = {"auto": "the agents go on", "send": "an empty message is sent"}
 
 class MessagePanel(Panel):
     def __init__(self, question: HumanInputAsked) -> None:
-        text = _message_question(question)
+        text = question.prompt.strip().removesuffix(":").rstrip()
+        if not question.by_tool and (text.startswith(PROMPT_START) or not any(map(str.isalnum, text))):
+            text = f"Your turn: a message to {question.peer}?"
         super().__init__(text, "".join(map(chat_html.question, text.splitlines())))
         area = panel.area("Another answer" if question.choices else f"Your message to {question.peer}", rows=3)
         others = [self.button("Send", lambda: self.say(area.value), hint="Send what you have written", style="primary")]
@@ -57,12 +59,6 @@ class MessagePanel(Panel):
             for choice in question.choices
         ]
         self.show(*([panel.row(*choices)] if choices else []), area, panel.row(*others))
-
-
-def _message_question(question: HumanInputAsked) -> str:
-    prompt = question.prompt.strip().removesuffix(":").rstrip()
-    is_default = prompt.startswith(PROMPT_START) or not any(map(str.isalnum, prompt))
-    return f"Your turn: a message to {question.peer}?" if is_default and not question.by_tool else prompt
 
 
 class CodeInputPanel(Panel):

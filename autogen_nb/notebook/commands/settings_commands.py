@@ -20,7 +20,6 @@ from autogen_nb.core.policy.rules import Rule, parse
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.engine import engine
 from autogen_nb.errors import ChatUnfinished, ConfigError
-from autogen_nb.human.rule_based_approver import SavedRule
 from autogen_nb.models.config.model_selection import ModelConnection, known_models
 from autogen_nb.models.config.providers import Provider, checked_url, host_of, provider_of, server_of
 from autogen_nb.models.config.server_check import LocalServer, local_servers, models_of_keys
@@ -264,9 +263,15 @@ async def add_rule(context: CommandContext, words: Sequence[str]) -> None:
 
 @command("revokes a rule, or the rule with a number", _SAVED_RULE, name="rules remove", split=str.split)
 async def remove_rule(context: CommandContext, words: Sequence[str]) -> None:
-    saved = context.notebook.rules
-    rule = _find_rule(words, saved.saved_rules(), context.notebook.conversations.cwd)
-    if not saved.remove(rule):
+    rules = context.notebook.rules
+    saved = [each.rule for each in rules.saved_rules()]
+    if len(words) != 1 or not words[0].isdecimal():
+        rule = _read(words, context.notebook.conversations.cwd)
+    elif 0 < int(words[0]) <= len(saved):
+        rule = saved[int(words[0]) - 1]
+    else:
+        raise ConfigError(f"there is no rule {words[0]}; {_ALL}")
+    if not rules.remove(rule):
         raise ConfigError(f"there is no rule {str(rule)!r}; {_ALL}")
     context.say(f"Revoked: {rule.words}.")
 
@@ -288,14 +293,6 @@ async def clear_rules(context: CommandContext, *, yes: bool) -> None:
 
 def _read(words: Sequence[str], folder: Path) -> Rule:
     return parse(" ".join(words), folder=str(folder), home=str(Path("~").expanduser()))
-
-
-def _find_rule(words: Sequence[str], saved: Sequence[SavedRule], folder: Path) -> Rule:
-    if len(words) == 1 and words[0].isdecimal():
-        if not 0 < int(words[0]) <= len(saved):
-            raise ConfigError(f"there is no rule {words[0]}; {_ALL}")
-        return saved[int(words[0]) - 1].rule
-    return _read(words, folder)
 
 
 _SERVER = Argument("server", metavar="NAME", completes="MCP servers")

@@ -226,7 +226,13 @@ def document(data: Mapping[str, Any]) -> Document | None:
         return _script_document(script)
     if not _ACTIVE.search(text) or (_PANDAS.search(text) and "<script" not in text):
         return None
-    return _html_document(text, ("bokeh", "panel") if EXECUTES & data.keys() else None)
+    # Folium's HTML is an iframe, whose `srcdoc` is the page.
+    frame = _IFRAME.search(text)
+    if frame is not None and "<script" not in text[: frame.start()]:
+        text = unescape(frame[1])
+    local = _EMPTY_SCRIPT.sub(lambda script: "" if "src" in script[1].lower() else script[0], text)
+    libraries = ("bokeh", "panel") if EXECUTES & data.keys() else _libraries_of(text)
+    return Document(_LIBRARIES_HERE + local, libraries)
 
 
 def _chart(style: str, script: str) -> str:
@@ -250,15 +256,6 @@ def _bokeh_roots(text: str) -> dict[str, str]:
     except ValueError:
         return {}
     return {root: element for root, element in roots.items() if isinstance(element, str)}
-
-
-def _html_document(text: str, libraries: tuple[str, ...] | None) -> Document:
-    # Folium's HTML is an iframe, whose `srcdoc` is the page.
-    frame = _IFRAME.search(text)
-    if frame is not None and "<script" not in text[: frame.start()]:
-        text = unescape(frame[1])
-    local = _EMPTY_SCRIPT.sub(lambda script: "" if "src" in script[1].lower() else script[0], text)
-    return Document(_LIBRARIES_HERE + local, libraries or _libraries_of(text))
 
 
 def _json(value: object) -> str:

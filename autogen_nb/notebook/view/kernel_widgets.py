@@ -84,6 +84,7 @@ class WidgetRelay:
 
     def flush(self) -> None:
         """Sends the page all changes since the last call."""
+        self._is_flush_due = False
         self._changes, closed = self._comms.read()
         changed = bool(self._changes or closed)
         while self._changes:
@@ -147,11 +148,7 @@ class WidgetRelay:
             self._is_flush_due = True
             # The loop is closed if the notebook's kernel is shutting down.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(loop.call_later, _INTERVAL, self._flush_later)
-
-    def _flush_later(self) -> None:
-        self._is_flush_due = False
-        self.flush()
+                loop.call_soon_threadsafe(loop.call_later, _INTERVAL, self.flush)
 
 
 def _static(form: tuple[str, str], *, below: bool) -> tuple[dict[str, Any], dict[str, Any]]:
