@@ -72,7 +72,7 @@ def _describe_deleted(cwd: Path) -> str:
 def _error_message(error: Exception, tail: str) -> str:
     default_reason = str(error) or f"it did not answer within {_START_TIMEOUT:g} s"
     reason = tail.splitlines()[-1].strip() if tail else default_reason
-    hint = " (install ipykernel for this interpreter)" if "ipykernel" in reason or "IPython" in reason else ""
+    hint = " (install ipykernel for this interpreter)" if "No module named" in reason else ""
     message = f"the agent's kernel could not be started with {sys.executable}: {reason}{hint}"
     return f"{message}\n{tail}" if "\n" in tail else message
 
