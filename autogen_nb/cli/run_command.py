@@ -271,7 +271,10 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
         with draft.open("x", encoding="utf-8") as file:
             nbformat.write(notebook, file)
         paths = chain([path], (path.with_stem(f"{path.stem}-{number}") for number in count(2)))
-        saved = draft.replace(next(each for each in paths if force or not each.exists()))
+        target = next(each for each in paths if force or not each.exists())
+        if target.exists():
+            shutil.copymode(target, draft)
+        saved = draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
     # Jupyter sanitises the outputs of an unsigned notebook. Signing fails if the database of signatures is locked.

@@ -137,6 +137,8 @@ def test_the_file_is_as_open_as_any_other(tmp_path: Path) -> None:
     place = save(notebook("a"), tmp_path / "r.ipynb", force=False)
 
     assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE((tmp_path / "other").stat().st_mode)
+    place.chmod(0o600)
+    assert stat.S_IMODE(save(notebook("b"), place, force=True).stat().st_mode) == 0o600
 
 
 def test_what_cannot_be_written_is_kept_elsewhere(tmp_path: Path) -> None:
