@@ -106,18 +106,17 @@ def own_generate_reply(stage: Stage) -> Record:
     return talk(stage.user(), stage.assistant("One.", "Two.", "Three.", "Four.", cls=Polite))
 
 
+def _once(recipient: Any, **more: Any) -> dict[str, Any]:
+    return {"recipient": recipient, "max_turns": 1, "silent": True, **more}
+
+
 @scenario
 def nested_chats(stage: Stage) -> Record:
     writer = stage.assistant("Never.", name="writer")
     critic = stage.assistant("Too long.", "Still too long.", name="critic")
     editor = stage.assistant("Shorter.", "Shortest.", name="editor")
-    writer.register_nested_chats(
-        [
-            {"recipient": critic, "max_turns": 1, "silent": True, "summary_method": "last_msg"},
-            {"recipient": editor, "message": "Edit it.", "max_turns": 1, "silent": True, "summary_method": "last_msg"},
-        ],
-        trigger=stage.autogen.UserProxyAgent,
-    )
+    chats = [_once(critic), _once(editor, message="Edit it.", summary_method="last_msg")]
+    writer.register_nested_chats(chats, trigger=stage.autogen.UserProxyAgent)
     user = stage.user(max_consecutive_auto_reply=1)
     return {**talk(user, writer, "A text."), "inner": histories(critic, editor)}
 
@@ -126,19 +125,12 @@ def nested_chats(stage: Stage) -> Record:
 def nested_chats_by_functions(stage: Stage) -> Record:
     writer = stage.assistant("Never.", name="writer")
     critic = stage.assistant("Fine.", name="critic")
-    writer.register_nested_chats(
-        [
-            {
-                "recipient": critic,
-                "message": lambda recipient, messages, sender, config: f"{sender.name}: {messages[-1]['content']}",
-                "max_turns": 1,
-                "silent": True,
-            },
-            {"recipient": critic, "message": lambda *_: None, "max_turns": 1, "silent": True},
-        ],
-        trigger=lambda sender: sender.name == "user",
-        position=0,
-    )
+
+    def message(recipient: Any, messages: Any, sender: Any, config: Any) -> str:
+        return f"{sender.name}: {messages[-1]['content']}"
+
+    chats = [_once(critic, message=message), _once(critic, message=lambda *_: None)]
+    writer.register_nested_chats(chats, trigger=lambda sender: sender.name == "user", position=0)
     return {**talk(stage.user(max_consecutive_auto_reply=0), writer, "A text."), "inner": histories(critic)}
 
 
@@ -146,9 +138,7 @@ def nested_chats_by_functions(stage: Stage) -> Record:
 def chats_in_a_row(stage: Stage) -> Record:
     user = stage.user()
     agents = [stage.assistant(f"Summary {name}.", name=name) for name in ("one", "two", "three")]
-    queue = [
-        {"recipient": each, "message": f"Task for {each.name}.", "max_turns": 1, "silent": True} for each in agents
-    ]
+    queue = [_once(each, message=f"Task for {each.name}.") for each in agents]
     queue[1]["carryover"] = "Own."
     queue[2]["finished_chat_indexes_to_exclude_from_carryover"] = [0]
     results = user.initiate_chats(queue)
@@ -163,14 +153,7 @@ def chats_that_wait_for_others(stage: Stage) -> Record:
     agents = [stage.assistant(f"Summary {name}.", name=name) for name in ("one", "two", "three")]
     before: list[list[int]] = [[], [1], [1, 2]]
     queue = [
-        {
-            "chat_id": number,
-            "prerequisites": wanted,
-            "recipient": each,
-            "message": f"Task for {each.name}.",
-            "max_turns": 1,
-            "silent": True,
-        }
+        _once(each, message=f"Task for {each.name}.", chat_id=number, prerequisites=wanted)
         for number, (each, wanted) in enumerate(zip(agents, before, strict=True), 1)
     ]
     results = asyncio.run(user.a_initiate_chats(queue))
