@@ -20,7 +20,6 @@ from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan, EffectAsked, Recorded
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.kernels.kernel import KernelStatus
 from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.kernels.transfer.variable_transfer import printable
 from autogen_nb.notebook import resuming
@@ -429,7 +428,7 @@ async def push(context: CommandContext, names: Sequence[str], chat: NotebookConv
 
 @command("shows the state, age and memory of the agent's kernel", *ONE_CHAT, name="kernel status")
 async def status(context: CommandContext, chat: NotebookConversation) -> None:
-    row = _status_row(chat, *await context.result(_read_status(chat)))
+    row = await context.result(_status_row(chat))
     context.show(table(_HEADS, [row], kind="kernel", numbers=_NUMBERS))
 
 
@@ -471,12 +470,9 @@ async def stop(context: CommandContext, chat: NotebookConversation) -> None:
     context.say(f"The kernel of chat `{chat.name}` {result}.")
 
 
-async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
+async def _status_row(chat: NotebookConversation) -> tuple[str, ...]:
     # This is a coroutine, because only the engine's loop may access the kernel.
-    return chat.executor.kernel.status, chat.kernels.seconds_left(chat)
-
-
-def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | None) -> tuple[str, ...]:
+    status, left = chat.executor.kernel.status, chat.kernels.seconds_left(chat)
     guard = ", no guard" if chat.place.lacks_guard else ""
     place = f"{chat.place.text or 'this machine, no sandbox'}{guard}"
     if status.state in ("off", "starting"):
