@@ -2,21 +2,18 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import aclosing
-from pathlib import Path
 
 import pytest
 
-from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.effects import Permissions
 from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.jupyter_server import JupyterServerProvisioner, WebSocketChannels
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Failure, Output, Stream
+from autogen_nb.outputs import Output, Stream
 from tests.contract.servers import Serving, Wire, serving
 from tests.contract.ways import Ran, ran
-from tests.kernels.looping import all_of, emitted
+from tests.kernels.looping import all_of
 
 pytestmark = pytest.mark.places
 
@@ -32,26 +29,6 @@ def wire(server: Serving) -> Iterator[Wire]:
     made = Wire(int(server.url.rpartition(":")[2]))
     yield made
     made.close()
-
-
-def test_the_chat_s_folder_on_a_server_is_its_own(server: Serving, tmp_path: Path) -> None:
-    code = "import os; print(os.listdir(os.getcwd()))\nopen('files/chat/x', 'w').close()\nopen('y', 'w').close()"
-
-    async def main() -> list[Output | RunEnded]:
-        executor = BlockExecutor(provisioner=JupyterServerProvisioner(server.url, token=server.token))
-        scope = PathScope(str(tmp_path), str(tmp_path / "files" / "chat"))
-        await all_of(executor.run([CodeBlock("python", "import os; os.makedirs('files/chat')")]))
-        blocks = [CodeBlock("python", code)]
-        found = await emitted(lambda emit: executor.attended(blocks, emit, None, Permissions(()), scope))
-        await executor.stop()
-        return found
-
-    ran = Ran(asyncio.run(main()))
-
-    assert "files" in ran.text
-    assert [failure.evalue for failure in ran.outputs if isinstance(failure, Failure)] == [
-        "denied, the code writes y: nobody can be asked"
-    ]
 
 
 def test_a_run_outlives_a_cut_connection(server: Serving, wire: Wire) -> None:
