@@ -6,20 +6,12 @@ import pytest
 
 from tests.contract.ways import Agent
 from tests.executors.wheels import wheel
+from tests.kernels.looping import STUBBORN
 
 SLEEPS = "import time\nprint('on', flush=True)\ntime.sleep(99)"
 SLEEPING = pytest.mark.parametrize(
     ("language", "code"), [("python", SLEEPS), ("sh", "echo on; sleep 99")], ids=["python", "sh"]
 )
-SWALLOWING = """
-import time
-print("on", flush=True)
-while True:
-    try:
-        time.sleep(99)
-    except KeyboardInterrupt:
-        pass
-"""
 # It never has more than 1.2 GB, and keeps nothing when it ends.
 GROWS = """
 import time
@@ -123,7 +115,7 @@ def test_much_output_comes_whole(agent: Agent) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "code", "note"),
-    [("python", SLEEPS, "ran out of time"), ("bash", "echo on; sleep 98765 | cat", ""), ("python", SWALLOWING, "")],
+    [("python", SLEEPS, "ran out of time"), ("bash", "echo on; sleep 98765 | cat", ""), ("python", STUBBORN, "")],
     ids=["python", "bash", "python that does not yield"],
 )
 def test_a_block_that_runs_out_of_time_is_ended(agent: Agent, language: str, code: str, note: str) -> None:

@@ -18,6 +18,20 @@ from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.outputs import Failure, Output, Stream
 
 T = TypeVar("T")
+STUBBORN = """
+import time
+kept = 'x'
+said = False
+while True:
+    try:
+        if not said:
+            said = True
+            print('on', flush=True)
+        time.sleep(0.01)
+    except KeyboardInterrupt:
+        pass
+"""
+"""Code that no interrupt ends; it prints a line when it has begun."""
 
 
 class Loop:

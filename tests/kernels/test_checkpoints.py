@@ -19,7 +19,7 @@ from autogen_nb.kernels.places.provisioner import Provisioner
 from autogen_nb.kernels.transfer import variable_exchange
 from autogen_nb.outputs import Result
 from tests.kernels.guarded import ALLOWED, GuardedKernel
-from tests.kernels.looping import SharedKernel, bubblewrap, shared_kernel
+from tests.kernels.looping import STUBBORN, SharedKernel, bubblewrap, shared_kernel
 from tests.processes import gone, waited
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")
@@ -46,14 +46,6 @@ random.seed(1)
 """
 CHANGES = "more(); next(numbers); same.append(2); del other; cycle.clear(); lines.read(); random.random()\n"
 LOOK = "print(more(), next(numbers), same is other, same, cycle[0] is cycle, repr(lines.readline()), random.random())"
-STUBBORN = """
-import time
-while True:
-    try:
-        time.sleep(99)
-    except KeyboardInterrupt:
-        pass
-"""
 ENDS = {
     "left": ("os._exit(3)", 3, "The kernel ended (exit code 3) while the block ran"),
     "crashed": ("import ctypes; ctypes.string_at(0)", 139, "The kernel was killed by SIGSEGV while the block ran"),

@@ -5,21 +5,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.kernels.outcome import INTERRUPTED, KEPT, BlockOutcome
-from tests.kernels.looping import SharedKernel, shared_kernel, stream
+from tests.kernels.looping import STUBBORN, SharedKernel, shared_kernel, stream
 
-STUBBORN = """
-import time
-kept = 'x'
-said = False
-while True:
-    try:
-        if not said:
-            said = True
-            print('on', flush=True)
-        time.sleep(0.01)
-    except KeyboardInterrupt:
-        pass
-"""
 KILLED = "The block was interrupted and did not stop; the kernel was killed and restarted; its variables are lost."
 
 
