@@ -1,7 +1,6 @@
 """`McpWorkbench` with a server that is a program of its own."""
 
 import asyncio
-import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -14,6 +13,7 @@ from autogen_nb import AssistantAgent, CancellationToken, OpenAIChatCompletionCl
 from autogen_nb.errors import ExecutionError
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from autogen_nb.tools.mcp import McpWorkbench, StdioServerParams, StreamableHttpServerParams, mcp_server_tools
+from tests.contract.servers import free_port, listens
 from tests.processes import gone, waited
 
 SERVER = str(Path(__file__).with_name("mcp_server.py"))
@@ -88,15 +88,8 @@ def test_a_server_that_hangs_is_left_and_can_be_called_again() -> None:
     held(run, server(seconds=2))
 
 
-def _listens(port: int) -> bool:
-    with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) == 0
-
-
 def test_a_server_at_an_address_has_the_same_limits() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     running = subprocess.Popen([sys.executable, SERVER, "--http", str(port)], stderr=subprocess.DEVNULL)
     address = StreamableHttpServerParams(url=f"http://127.0.0.1:{port}/mcp", timeout=20)
 
@@ -109,7 +102,7 @@ def test_a_server_at_an_address_has_the_same_limits() -> None:
         assert (await called(workbench, "add", a=1)).startswith(f"failed: the MCP server '{address.url}' ")
 
     try:
-        assert waited(lambda: _listens(port))
+        assert waited(lambda: listens(port))
         held(run, address)
     finally:
         running.kill()

@@ -81,6 +81,11 @@ def free_port() -> int:
         return port
 
 
+def listens(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
 class Wire:
     def __init__(self, port: int) -> None:
         self._target = port

@@ -1,9 +1,7 @@
 """Each API beside a server that others wrote; `make test-slow` installs it."""
 
 import json
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,9 @@ import pytest
 
 from autogen_nb.events import ModelReplied
 from autogen_nb.messages import Completion
+from tests.contract.servers import free_port, listens
 from tests.models.asking import pair
+from tests.processes import waited
 
 PROGRAM = Path(__file__).parents[2] / "build/aimock/node_modules/.bin/llmock"
 
@@ -30,26 +30,13 @@ FIXTURES = {
 }
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder, port = tmp_path_factory.mktemp("aimock"), free_port()
     (folder / "fixtures.json").write_text(json.dumps(FIXTURES))
     command = [str(PROGRAM), "-p", str(port), "-h", "127.0.0.1", "-f", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                assert time.monotonic() < deadline, "aimock did not start within 60 s"
-                time.sleep(0.1)
+        assert waited(lambda: listens(port)), "aimock did not start within 60 s"
         yield f"http://127.0.0.1:{port}"
         server.terminate()
 
