@@ -10,8 +10,10 @@ from autogen_nb.events import Kept, Returned
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.testing import ScriptedExecutor, ScriptedModel
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
+from tests.agents.teams import calling
 
 CODE = "Two blocks:\n```python\nx = 1\n```\n```sh\nls\n```"
+ADDS = {"content": None, "function_call": {"name": "add", "arguments": "{}"}}
 
 
 class Typing(UserProxyAgent):
@@ -31,14 +33,19 @@ class AwaitedTyping(Typing):
 
 
 @BOTH_WAYS
-def test_get_human_input(way: Way) -> None:
+@pytest.mark.parametrize(
+    ("call", "response"),
+    [(ADDS, {"role": "function", "name": "add"}), (calling("add"), {"role": "tool", "tool_call_id": "call add"})],
+    ids=["function", "tool"],
+)
+def test_get_human_input(way: Way, call: dict[str, Any], response: dict[str, str]) -> None:
     proxy = user(Typing, human_input_mode="ALWAYS")
-    call = {"content": None, "function_call": {"name": "add", "arguments": "{}"}}
 
     result = chat(way, proxy, assistant(call, "Two."), message="Begin.")
 
     assert contents(result) == ["Begin.", None, "first words", "Two."]
-    assert [each["name"] for each in result.chat_history[2]["tool_responses"]] == ["add"]
+    content = "The user interrupted: this was not called."
+    assert result.chat_history[2]["tool_responses"] == [{**response, "content": content}]
     assert result.human_input == ["first words", "exit"]
     assert len(proxy.prompts) == 2
 
@@ -60,10 +67,9 @@ class Awaited(UserProxyAgent):
 
 
 def test_overridden_async_forms_are_called_in_async_chats() -> None:
-    call = {"content": None, "function_call": {"name": "add", "arguments": "{}"}}
     proxy = user(Awaited, function_map={"add": lambda: "3"})
-    sync = chat("sync", proxy, assistant(call, "Done."), message="Begin.", max_turns=2)
-    awaited = chat("async", proxy, assistant(call, "Done."), message="Begin.", max_turns=2)
+    sync = chat("sync", proxy, assistant(ADDS, "Done."), message="Begin.", max_turns=2)
+    awaited = chat("async", proxy, assistant(ADDS, "Done."), message="Begin.", max_turns=2)
 
     assert contents(sync)[::2] == ["Begin.", "3"]
     assert contents(awaited)[::2] == ["Begin. Please.", "add was awaited"]

@@ -82,29 +82,11 @@ def test_person_with_the_word_is_asked_about_nothing_else(message: str, confirm:
     assert asked.then is None
 
 
-def words(message: Message, text: str, *, ends: bool = False) -> Outcome:
-    person = spec("user", human_input_mode="ALWAYS", termination=lambda _: ends)
-    state = ConversationState([[Said("assistant", "user", message)]])
-    return outcome(check_termination_and_human_reply(state, person, "assistant"), scripted(HumanInputGiven(text)))[1]
-
-
 def test_no_words_at_a_message_that_ends_the_chat_end_it() -> None:
-    assert words(Message("TERMINATE"), "", ends=True) == Stop("terminated")
+    person = spec("user", human_input_mode="ALWAYS", termination=lambda _: True)
+    asking = check_termination_and_human_reply(heard("TERMINATE"), person, "assistant")
 
-
-def test_words_take_the_place_of_the_results_of_calls() -> None:
-    named = {"name": "f", "arguments": "{}"}
-    call = {"id": "1", "type": "function", "function": named}
-    content = "The user interrupted: this was not called."
-
-    tools, function = (
-        words(message, "No.") for message in (Message(None, tool_calls=[call]), Message(None, function_call=named))
-    )
-
-    assert isinstance(tools, Reply)
-    assert isinstance(function, Reply)
-    assert tools.message.tool_responses == [{"tool_call_id": "1", "role": "tool", "content": content}]
-    assert function.message.tool_responses == [{"role": "function", "name": "f", "content": content}]
+    assert outcome(asking, lambda _: HumanInputGiven(""))[1] == Stop("terminated")
 
 
 PLOT = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
