@@ -41,6 +41,7 @@ def test_branches_are_asked_at_the_same_time_and_answer_in_order() -> None:
         ("right", "right heard 2"),
         ("end", "end heard 4"),
     ]
+    assert result.stop_reason == "The graph is complete."
 
 
 def test_failure_of_one_branch_ends_the_run_with_its_error() -> None:

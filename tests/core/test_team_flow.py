@@ -98,26 +98,12 @@ def handoff(target: str) -> TeamReply:
     return TeamReply(Message(f"to {target}"), "handoff", target)
 
 
-def test_last_handoff_names_the_speaker() -> None:
-    events = held(ByHandoff(("a", "b")), {"a": ["one", handoff("b")], "b": ["two", "three"]}, max_turns=4)
-
-    assert speakers(events) == ["a", "a", "b", "b"]
-
-
 def test_handoff_out_of_the_team_needs_a_task_with_a_target() -> None:
     with pytest.raises(ConfigError, match="'user', to whom the last handoff goes"):
         held(ByHandoff(("a", "b")), {"a": [handoff("user")], "b": []}, max_turns=2)
 
 
 DIAMOND = [Edge("a", "b", "b"), Edge("a", "c", "c"), Edge("b", "d", "d"), Edge("c", "d", "d")]
-
-
-def test_branches_speak_in_one_round_and_join() -> None:
-    events = held(ByGraph(DIAMOND, ["a"]), {name: [name] * 2 for name in "abcd"})
-    rounds = [(event.sender, event.later) for event in events if isinstance(event, Said) and event.kind != "task"]
-
-    assert rounds == [("a", ()), ("b", ("c",)), ("c", ()), ("d", ())]
-    assert events[-1] == Ended("terminated", "The graph is complete.")
 
 
 def test_a_complete_graph_begins_anew_and_a_saved_one_goes_on() -> None:
@@ -156,13 +142,6 @@ def test_one_edge_of_a_group_is_enough() -> None:
     edges = [Edge("a", "b", "b"), Edge("a", "c", "c"), *(Edge(each, "d", "d", needs_all=False) for each in "bc")]
 
     assert speakers(held(ByGraph(edges, ["a"]), {name: [name] * 2 for name in "abcd"})) == ["a", "b", "c", "d"]
-
-
-def test_member_with_several_messages() -> None:
-    answer = TeamReply(Message("b"), sender="inner", earlier=(Said("other", "team", Message("a")),))
-    events = held(OneByOne(Selection("team", ("a",), "round_robin")), {"a": [answer]}, max_turns=1)
-
-    assert speakers(events) == ["other", "inner"]
 
 
 def ledger(done: bool, speaker: str = "a", *, progress: bool = True, loop: bool = False) -> str:
