@@ -11,6 +11,7 @@ from autogen_nb.agents.teams.solo_agent import SoloAgent
 from autogen_nb.agents.teams.team_chats import BaseGroupChat, RoundRobinGroupChat
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseMessage, TaskResult
+from autogen_nb.event_json import from_json, to_json
 from autogen_nb.testing import ScriptedModel, ScriptedReply
 
 # Taken from the package itself, a name also tells where chats are shown; its modules alone do not.
@@ -60,3 +61,18 @@ def told(agent: Any, number: int = -1) -> list[tuple[str, Any]]:
 def calling(name: str, arguments: str = "{}") -> dict[str, Any]:
     function = {"name": name, "arguments": arguments}
     return {"content": None, "tool_calls": [{"id": f"call {name}", "type": "function", "function": function}]}
+
+
+async def ran(exchange: Any) -> Any:
+    async for _ in exchange.stream_events():
+        pass
+    return exchange.follower.take_messages(), exchange.log
+
+
+def resumed_before(kind: str, first: BaseGroupChat, second: BaseGroupChat) -> Any:
+    """What the first team says, and what the second one says that goes on with the log before an event of the kind."""
+    messages, log = finished(ran(first.exchange("Go.")))
+    log = [from_json(to_json(event)) for event in log]
+    cut = log[: [type(event).__name__ for event in log].index(kind)]
+    again = finished(ran(second.exchange("Go.", log=cut)))[0]
+    return [spoken(TaskResult(messages=each)) for each in (messages, again)]

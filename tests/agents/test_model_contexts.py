@@ -5,7 +5,7 @@ import pytest
 import autogen_nb
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.errors import CallbackError, ConfigError
-from tests.agents.teams import add, assistant, by_turns, calling, done, finished, kinds, told
+from tests.agents.teams import add, assistant, by_turns, calling, done, finished, resumed_before, told
 
 
 class Broken(autogen_nb.ChatCompletionContext):
@@ -99,35 +99,16 @@ class Silent(autogen_nb.ListMemory):
         return None
 
 
-def test_memories_stand_after_the_messages_and_stay_in_the_conversation() -> None:
-    memory = autogen_nb.ListMemory(memory_contents=[text("No meat.")])
-    agent = remembering(memory)
-
-    result = done(agent, "Dinner?")
-    finished(memory.clear())
-    done(agent, "And?")
-
-    assert kinds(result.messages) == ["TextMessage", "MemoryQueryEvent", "TextMessage"]
-    assert result.messages[1].content == [text("No meat.")]
-    assert [role for role, _ in told(agent)] == ["system", "user", "system", "assistant", "user"]
-    assert "1. No meat." in told(agent)[2][1]
-
-
 def test_a_resumed_run_asks_no_memory_again() -> None:
-    def team(memory: autogen_nb.ListMemory) -> BaseGroupChat:
-        return by_turns(remembering(memory), max_turns=1)
+    def team(*memories: autogen_nb.MemoryContent) -> BaseGroupChat:
+        return by_turns(remembering(autogen_nb.ListMemory(memory_contents=list(memories))), max_turns=1)
 
-    async def ran(exchange: Any) -> Any:
-        events = [event async for event in exchange.stream_events()]
-        return exchange.log, exchange.follower.take_messages(), events
+    picture = autogen_nb.MemoryContent(content=b"\xff", mime_type="image/png")
+    resumed = team()
 
-    items = [text("No meat."), autogen_nb.MemoryContent(content=b"\xff", mime_type="image/png")]
-    log, messages, _ = finished(ran(team(autogen_nb.ListMemory(memory_contents=items)).exchange("Dinner?")))
-    cut = log[: [type(event).__name__ for event in log].index("ModelAsked") + 1]
-    resumed = team(autogen_nb.ListMemory())
-    _, again, _ = finished(ran(resumed.exchange("Dinner?", log=cut)))
+    messages, again = resumed_before("ModelReplied", team(text("No meat."), picture), resumed)
 
-    assert [m.content for m in again] == [m.content for m in messages]
+    assert again == messages
     assert "No meat." in told(resumed.participants[0])[2][1]
 
 

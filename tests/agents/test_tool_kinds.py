@@ -5,10 +5,9 @@ import pytest
 import autogen_nb
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.errors import CallbackError, ConfigError
-from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import FunctionsReturned
 from autogen_nb.views.in_words import marked_results
-from tests.agents.teams import add, assistant, by_turns, calling, done, finished, says, spoken
+from tests.agents.teams import add, assistant, by_turns, calling, done, finished, resumed_before, says
 
 
 class Shelf(autogen_nb.Workbench):
@@ -28,20 +27,6 @@ class Shelf(autogen_nb.Workbench):
         self.is_empty = True
         image = autogen_nb.ImageResultContent(content=autogen_nb.Image.from_base64("aGk="))
         return autogen_nb.ToolResult(name=name, result=[autogen_nb.TextResultContent(content="A book."), image])
-
-
-async def ran(exchange: Any) -> Any:
-    async for _ in exchange.stream_events():
-        pass
-    return exchange.follower.take_messages(), exchange.log
-
-
-def resumed_before(kind: str, first: BaseGroupChat, second: BaseGroupChat) -> Any:
-    messages, log = finished(ran(first.exchange("Go.")))
-    log = [from_json(to_json(event)) for event in log]
-    cut = log[: [type(event).__name__ for event in log].index(kind)]
-    again = finished(ran(second.exchange("Go.", log=cut)))[0]
-    return [spoken(autogen_nb.TaskResult(messages=each)) for each in (messages, again)]
 
 
 def test_tools_of_a_workbench_come_and_go() -> None:
