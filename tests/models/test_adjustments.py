@@ -83,17 +83,6 @@ def test_request_is_sent_again_without_the_field(
     assert f"does not accept `{field}`" in first.note
 
 
-def test_limit_of_tokens_gets_its_new_name(server: FakeOpenAI) -> None:
-    refusal = FakeReply(status=400, body=json.dumps(unsupported("max_tokens")).encode())
-    server.add(refusal, "ok")
-
-    completion = ask(OpenAIModel(model="m", base_url=server.base_url, max_tokens=7)).completion
-
-    assert server.requests[1].body["max_completion_tokens"] == 7
-    assert "max_tokens" not in server.requests[1].body
-    assert "`max_completion_tokens`" in completion.note
-
-
 def reasoning_model(received: Received) -> FakeReply:
     """A model that refuses each setting of sampling, and tools unless it need not reason."""
     for field in ("temperature", "seed"):

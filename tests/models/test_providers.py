@@ -169,6 +169,8 @@ def test_models_of_each_key_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
         ("https://generativelanguage.googleapis.com", "gemini-3.8-flash", 0.75),
         ("https://openrouter.ai/api/v1", "anthropic/claude-opus-5", 5.0),
         ("http://gateway.example/v1", "claude-opus-5", None),
+        ("http://127.0.0.1:1/v1", "gpt-4o-mini", None),
+        ("http://mine.openai.azure.com/openai/deployments/mine", "gpt-4o-mini-2024-07-18", 0.15),
         ("https://eu.api.openai.com/v1", "gpt-6-sol", 4.0),
     ],
 )

@@ -23,6 +23,7 @@ from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.openai.responses import ResponseAccumulator
 from autogen_nb.models.remote.server_errors import CHAT_ONLY
+from autogen_nb.models.requests import cost_of
 from autogen_nb.models.wrappers.recording import Cache, Cached, Recording, ReplayModel
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from autogen_nb.testing.fake_openai import response_events
@@ -74,6 +75,7 @@ def test_chat_completions_with_tools_do_not_reason(api_type: str, world: tuple[F
     notes = [event.completion.note for event in result.log if isinstance(event, ModelReplied)]
     assert set(paths(server)) == {"/chat/completions"}
     assert bodies(server)[-1]["reasoning_effort"] == "none"
+    assert bodies(server)[-1]["max_completion_tokens"] == 90
     assert len(notes) == 2
     assert all("reasoning_effort" in note and "max_completion_tokens" in note for note in notes)
 
@@ -367,11 +369,14 @@ def test_text_of_a_whole_response(reply: FakeReply, finish: str, text: str, serv
     assert (completion.finish_reason, completion.message.text) == (finish, text)
 
 
-def test_tokens_of_the_cache_are_counted(world: tuple[FakeOpenAI, str]) -> None:
+def test_tokens_of_the_cache_are_counted_and_charged(world: tuple[FakeOpenAI, str]) -> None:
     completion = ask(OpenAIModel(model="gpt-6-sol", base_url=world[1])).completion
+    elsewhere = ask(OpenAIModel(model="gpt-6-sol", base_url=world[0].base_url, api_type="responses")).completion
 
     assert completion.usage is not None
     assert (completion.usage.prompt_tokens, completion.usage.cached_tokens) == (100, 64)
+    assert completion.cost == cost_of("gpt-6-sol", completion.usage, url=world[1])
+    assert elsewhere.cost is None
     assert completion.reasoning is not None
     assert (completion.reasoning.text, completion.reasoning.tokens) == ("Let me think.", 0)
 
