@@ -127,14 +127,6 @@ def test_settings_that_are_invalid_are_reported_at_once(settings: dict[str, Any]
     assert TOKEN not in str(caught.value)
 
 
-@pytest.mark.parametrize("api_type", ["bedrock", 7])
-def test_unknown_provider_is_reported_with_the_way_out(api_type: Any) -> None:
-    with pytest.raises(ConfigError, match="base_url") as caught:
-        OpenAIModel(model="m", api_type=api_type)
-
-    assert "leave api_type out" in str(caught.value)
-
-
 def test_tokens_are_not_shown() -> None:
     assert TOKEN not in repr(Account("azure", None, None, token=TOKEN))
     assert TOKEN not in repr(OpenAIModel(model="m", api_type="azure", azure_ad_token=TOKEN))

@@ -35,6 +35,7 @@ from tests.models.asking import HELLO, ask, error_of
         ({"model": "m", "price": [1]}, "price"),
         ({"model": "m", "price": ["1", "2"]}, "price"),
         ({"model": "m", "api_type": "bedrock"}, "bedrock"),
+        ({"model": "m", "api_type": 7}, "leave api_type out and give its base_url"),
         ({"model": "m", "base_url": "nowhere"}, "nowhere"),
         ({"model": "m", "cache_seed": "../x"}, "cache_seed"),
         ({"model": "m", "cache": ".cache"}, "Cache.disk"),
