@@ -1,4 +1,4 @@
-"""A team, a group chat and a question to the person, on each API."""
+"""A team and a question to the person, on each API."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from google.genai.types import FunctionCall, Part
 
-from autogen_nb import AssistantAgent, ConversableAgent, GroupChat, GroupChatManager, UserProxyAgent
+from autogen_nb import AssistantAgent, UserProxyAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.chats.participant import register_ask_person
 from autogen_nb.conditions import TextMentionTermination
@@ -87,23 +87,6 @@ def test_team_with_a_tool(transport: Callable[..., Any]) -> None:
         assert result.messages[-1].content == END
         assert "'2'" in str([message for message in result.messages if "Execution" in type(message).__name__])
         assert len({str(request) for request in requests}) >= 2
-
-
-@each_transport
-def test_group_chat_names_its_speakers(transport: Callable[..., Any]) -> None:
-    with transport(None) as (settings, requests):
-        agents: list[ConversableAgent] = [
-            AssistantAgent(name, llm_config=settings, is_termination_msg=lambda _: False)
-            for name in ("ann", "bob", "cy")
-        ]
-        chat = GroupChat(agents=agents, messages=[], max_round=3, speaker_selection_method="round_robin")
-        manager = GroupChatManager(chat, llm_config=settings, is_termination_msg=lambda _: False)
-
-        result = agents[0].initiate_chat(manager, message="Begin.", silent=True)
-
-        assert [message["name"] for message in result.chat_history] == ["ann", "bob", "cy"]
-        assert "ann" in str(requests[-1])
-        assert "bob" in str(requests[-1])
 
 
 async def to_end(chat: TwoAgentChat) -> None:
