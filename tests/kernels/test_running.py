@@ -53,13 +53,6 @@ def test_output_of_programs_and_libraries_arrives_before_the_end(agent: SharedKe
     assert written == [(("stdout", "stderr")[stream - 1], f"{number}\n") for stream, number in blocks]
 
 
-def test_no_more_input_is_the_end_of_file(agent: SharedKernel) -> None:
-    async def ask(prompt: str, password: bool) -> str:
-        raise EOFError
-
-    assert agent.execute("input()", ask=ask).failures == ["EOFError"]
-
-
 def test_a_question_that_fails_ends_the_block(agent: SharedKernel) -> None:
     async def ask(prompt: str, password: bool) -> str:
         raise LookupError("nobody")
