@@ -5,7 +5,7 @@ import shutil
 import ssl
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,13 +92,9 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return made(tmp_path_factory.mktemp("certificates"))
 
 
-@pytest.fixture
-def server() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI(lambda _: "ok") as fake:
-        yield fake
-
-
 def told(server: FakeOpenAI, authority: Authority, **settings: Any) -> str | None:
+    server.add("ok")
+
     async def run() -> str | None:
         async with in_tls(server, authority) as url:
             model = OpenAIModel(model="m", base_url=url, max_retries=0, **settings)
