@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, aclosing, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, aclosing, closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -255,6 +255,11 @@ def running(way: Way, folder: Path) -> Iterator[Agent]:
             loop.run(executor.stop())
     finally:
         loop.close()
+
+
+def kernel(folder: Path, **options: Any) -> AbstractContextManager[Agent]:
+    """An agent whose kernel no other test uses."""
+    return running(Way("own", plain(lambda cwd: BlockExecutor(cwd=cwd, **options))), folder)
 
 
 class Answers:

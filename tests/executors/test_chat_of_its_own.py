@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.executors.block_executor import BlockExecutor
-from tests.contract.ways import Agent, Way, plain, ran, running
+from tests.contract.ways import Agent, kernel, ran
 from tests.executors.wheels import wheel
 
 pytestmark = pytest.mark.slow
@@ -13,8 +13,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Iterator[Agent]:
-    way = Way("chat", plain(lambda folder: BlockExecutor(cwd=folder)))
-    with running(way, tmp_path / "work") as agent:
+    with kernel(tmp_path / "work") as agent:
         yield agent
 
 

@@ -17,7 +17,7 @@ from autogen_nb.kernels.places.bubblewrap import BubblewrapProvisioner, _refusal
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
-from tests.contract.ways import Agent, Cannot, Way, plain, running
+from tests.contract.ways import Agent, kernel
 from tests.kernels.looping import all_of, bubblewrap
 
 KEY = "planted-key-4711"
@@ -39,13 +39,8 @@ print(found)
 
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
-    sandbox = bubblewrap()
-    way = Way("bwrap", plain(lambda folder: BlockExecutor(cwd=folder, provisioner=sandbox)))
-    try:
-        with running(way, tmp_path_factory.mktemp("work").resolve()) as found:
-            yield found
-    except Cannot as cannot:
-        pytest.skip(str(cannot))
+    with kernel(tmp_path_factory.mktemp("work").resolve(), provisioner=bubblewrap()) as found:
+        yield found
 
 
 @pytest.mark.slow
@@ -57,11 +52,8 @@ def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     inside = f"KEY = {KEY[:8]!r} + {KEY[8:]!r}\nROOTS = [{str(home)!r}, '/home', '/root', '/tmp', '/run', '/proc']\n"
 
-    def make(folder: Path) -> BlockExecutor:
-        return BlockExecutor(cwd=folder, provisioner=sandbox)
-
     try:
-        with running(Way("bwrap", plain(make)), tmp_path) as agent:
+        with kernel(tmp_path, provisioner=sandbox) as agent:
             text = agent.python(inside + SEARCH).text
             shell = agent.run(("sh", f"cat /proc/*/environ {home}/.config/* 2>/dev/null; env")).text
             parents = agent.python("import os\nprint(sorted(map(int, filter(str.isdigit, os.listdir('/proc')))))").text
@@ -207,7 +199,7 @@ def test_sandboxed_code_writes_next_to_the_notebook(tmp_path: Path, everywhere: 
     sandbox = bubblewrap(Writable(lambda: "autogen_files/main", lambda: everywhere))
     (tmp_path / ".git" / "hooks").mkdir(parents=True)
     (tmp_path / "autogen_files" / "other").mkdir(parents=True)
-    with running(Way("bwrap", plain(lambda folder: BlockExecutor(cwd=folder, provisioner=sandbox))), tmp_path) as agent:
+    with kernel(tmp_path, provisioner=sandbox) as agent:
         text = agent.python(WRITING).text
         shell = agent.run(("sh", "echo x > beside.txt; echo x > autogen_files/main/own.txt")).text
         refused = agent.python("open('.git/x', 'w')")

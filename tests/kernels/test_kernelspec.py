@@ -10,7 +10,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from autogen_nb.errors import TransferError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.place import Place
-from tests.contract.ways import Agent, Way, plain, running
+from tests.contract.ways import Agent, kernel
 
 
 def install(name: str, argv: list[str], language: str, **more: object) -> None:
@@ -23,8 +23,7 @@ def install(name: str, argv: list[str], language: str, **more: object) -> None:
 @pytest.fixture(scope="module")
 def bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     install("bash-of-the-test", ["bash_kernel", "-f", "{connection_file}"], "bash")
-    way = Way("bash", plain(lambda folder: BlockExecutor(cwd=folder, place=Place(kernel="bash-of-the-test"))))
-    with running(way, tmp_path_factory.mktemp("work")) as agent:
+    with kernel(tmp_path_factory.mktemp("work"), place=Place(kernel="bash-of-the-test")) as agent:
         yield agent
 
 
@@ -58,8 +57,7 @@ def test_a_python_kernelspec_can_do_all_with_encrypted_channels(tmp_path: Path) 
     # Without folders to look into there is only the one that comes with ipykernel.
     declared = KernelSpecManager(kernel_dirs=[]).get_kernel_spec("python3").metadata
     install("python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared)
-    way = Way("tcp", plain(lambda folder: BlockExecutor(cwd=folder, place=Place(kernel="python-over-tcp"))))
-    with running(way, tmp_path) as agent:
+    with kernel(tmp_path, place=Place(kernel="python-over-tcp")) as agent:
         executor = executor_of(agent)
         agent.loop.run(executor.put({"a": 20}))
         text = agent.python("a += 1\nprint(2 * a)").text
