@@ -47,7 +47,8 @@ def test_policy_file_of_another_owner_stops_everything(file: Path, lay: Lay, mon
         policy_file.policy()
     monkeypatch.setattr(policy_file, "OWNERS", frozenset({os.geteuid() + 1}))
     with pytest.raises(
-        ConfigError, match=r"nothing runs, since your organisation's policy cannot be used: .*belongs to"
+        ConfigError,
+        match=r"nothing runs, since your organisation's policy cannot be used: .* is not used: it belongs to",
     ):
         policy_file.policy()
 

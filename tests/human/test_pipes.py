@@ -1,11 +1,11 @@
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import environment, python
+from tests.cli.commands import Ran, ran
+from tests.notebook.conftest import python
 
 CHAT = """
 import os
@@ -25,35 +25,25 @@ if __name__ == "__main__":
 AGENTS = CHAT.partition("if __name__")[0]
 
 
-def ran(folder: Path, model: FakeOpenAI, typed: str) -> "subprocess.CompletedProcess[str]":
+def talked(folder: Path, model: FakeOpenAI, typed: str) -> Ran:
     (folder / "talk.py").write_text(CHAT)
-    environ = environment(folder, OPENAI_BASE_URL=model.base_url)
-    return subprocess.run(
-        [sys.executable, "talk.py"],
-        cwd=folder,
-        env=environ,
-        input=typed,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    return ran("talk.py", cwd=folder, typed=typed, program=[sys.executable], OPENAI_BASE_URL=model.base_url)
 
 
 @pytest.mark.slow
 def test_a_line_in_the_pipe_decides(tmp_path: Path) -> None:
     with FakeOpenAI([python("print('it', 'ran')"), "TERMINATE"]) as model:
-        ended = ran(tmp_path, model, "r\n")
+        ended = talked(tmp_path, model, "r\n")
 
-    assert ended.returncode == 0, ended.stderr
-    assert "it ran" in ended.stdout
+    assert ended.code == 0, ended.err
+    assert "it ran" in ended.out
 
 
 @pytest.mark.slow
 def test_a_pipe_at_its_end_is_a_clear_error(tmp_path: Path) -> None:
     with FakeOpenAI([python("print('it', 'ran')")]) as model:
-        ended = ran(tmp_path, model, "")
+        ended = talked(tmp_path, model, "")
 
-    assert ended.returncode != 0
-    assert "nobody is there" in ended.stderr.splitlines()[-1]
-    assert "it ran" not in ended.stdout
+    assert ended.code != 0
+    assert "nobody is there" in ended.err.splitlines()[-1]
+    assert "it ran" not in ended.out
