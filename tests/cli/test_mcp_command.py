@@ -3,14 +3,17 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx2
 import nbformat
 import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
@@ -39,66 +42,72 @@ def decision(value: str, **more: str) -> ElicitResult:
     return ElicitResult(action="accept", content={"decision": value, **more})
 
 
-@asynccontextmanager
-async def connected(folder: Path, *arguments: str, mode: str = "legacy", person: Any = None) -> AsyncIterator[Client]:
+class Connection:
+    """A client of a server, for a test that does not await."""
+
+    def __init__(self, portal: BlockingPortal, client: Client) -> None:
+        self.portal = portal
+        self.client = client
+
+    def call(self, tool: str, **arguments: Any) -> str:
+        return self.start(tool, **arguments).result()
+
+    def start(self, tool: str, on_progress: Any = None, **arguments: Any) -> Future[str]:
+        return self.portal.start_task_soon(self._called, tool, arguments, on_progress)
+
+    async def _called(self, tool: str, arguments: dict[str, Any], on_progress: Any) -> str:
+        result = await self.client.call_tool(tool, arguments, progress_callback=on_progress)
+        texts = [part.text for part in result.content if part.type == "text"]
+        return ("failed: " if result.is_error else "") + "\n".join(texts)
+
+
+@contextmanager
+def connected(folder: Path, *arguments: str, mode: str = "legacy", person: Any = None) -> Iterator[Connection]:
     command = StdioServerParameters(
         command=sys.executable,
         args=["-m", "autogen_nb.cli", "mcp", *arguments],
         env={**os.environ, "HOME": str(folder)},
         cwd=str(folder),
     )
-    async with Client(command, mode=mode, elicitation_callback=person) as client:
-        yield client
-
-
-async def called(client: Client, tool: str, **arguments: Any) -> str:
-    result = await client.call_tool(tool, arguments)
-    texts = [part.text for part in result.content if part.type == "text"]
-    return ("failed: " if result.is_error else "") + "\n".join(texts)
-
-
-def held(work: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(work(), 120))
+    client = Client(command, mode=mode, elicitation_callback=person)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+        yield Connection(portal, client)
 
 
 @MODES
 def test_an_analysis_of_ten_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-
-    async def work() -> None:
-        async with connected(tmp_path, mode=mode) as client:
-            names = {tool.name for tool in (await client.list_tools()).tools}
-            assert names == {"run", "variables", "undo", "interrupt", "restart", "export", "history"}
-            assert "exitcode: 0" in await called(client, "run", code="import pandas as pd\nprices = [1, 2, 39]")
-            assert "42" in await called(client, "run", code="print(sum(prices))")
-            table = await called(client, "run", code="pd.DataFrame({'price': prices})")
-            plotted = await client.call_tool("run", {"code": PLOT})
-            error = await called(client, "run", code="1 / 0")
-            variables = await called(client, "variables")
-            await called(client, "run", code="prices.append(100)")
-            undone = await called(client, "undo")
-            after = await called(client, "run", code="print(len(prices))")
-            other = await called(client, "run", code="print('prices' in globals())", session="other")
-            history = await called(client, "history")
-            exported = await called(client, "export", file="work.ipynb")
-            outside = await called(client, "export", file="../work.ipynb")
-
-        assert "price" in table
-        assert [part.type for part in plotted.content] == ["text", "image"]
-        assert error.startswith("failed: ")
-        assert "ZeroDivisionError" in error
-        assert "prices: list" in variables
-        assert undone == "The last block and its variables are taken back."
-        assert "3" in after
-        assert "False" in other
-        assert history.splitlines()[4] == "5. 1 / 0 (exit code 1)"
-        assert "work.ipynb" in exported
-        assert "outside of the server's folder" in outside
-
-    held(work)
+    with connected(tmp_path, mode=mode) as server:
+        names = {tool.name for tool in server.portal.call(server.client.list_tools).tools}
+        assert names == {"run", "variables", "undo", "interrupt", "restart", "export", "history"}
+        assert "exitcode: 0" in server.call("run", code="import pandas as pd\nprices = [1, 2, 39]")
+        assert "42" in server.call("run", code="print(sum(prices))")
+        table = server.call("run", code="pd.DataFrame({'price': prices})")
+        plotted = server.portal.call(server.client.call_tool, "run", {"code": PLOT})
+        error = server.call("run", code="1 / 0")
+        variables = server.call("variables")
+        server.call("run", code="prices.append(100)")
+        undone = server.call("undo")
+        after = server.call("run", code="print(len(prices))")
+        other = server.call("run", code="print('prices' in globals())", session="other")
+        history = server.call("history")
+        exported = server.call("export", file="work.ipynb")
+        outside = server.call("export", file="../work.ipynb")
     notebook = nbformat.read(tmp_path / "work.ipynb", 4)
-    assert "sum(prices)" in str(notebook)
     stored = {SessionStore().read(name).head["chat"] for name in SessionStore().names()}
+
+    assert "price" in table
+    assert [part.type for part in plotted.content] == ["text", "image"]
+    assert error.startswith("failed: ")
+    assert "ZeroDivisionError" in error
+    assert "prices: list" in variables
+    assert undone == "The last block and its variables are taken back."
+    assert "3" in after
+    assert "False" in other
+    assert history.splitlines()[4] == "5. 1 / 0 (exit code 1)"
+    assert "work.ipynb" in exported
+    assert "outside of the server's folder" in outside
+    assert "sum(prices)" in str(notebook)
     assert stored == {"main", "other"}
 
 
@@ -106,80 +115,58 @@ def test_an_analysis_of_ten_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_the_clients_person_decides(tmp_path: Path, mode: str) -> None:
     write = "open('/tmp/elsewhere-of-a-test', 'w')"
     person = Person(decision("skip", reason="not there"), decision("run"), ElicitResult(action="decline"))
+    with connected(tmp_path, mode=mode, person=person) as server:
+        skipped = server.call("run", code=write)
+        ran = server.call("run", code="import os\nos.system('exit 3')")
+        declined = server.call("run", code=write)
 
-    async def work() -> None:
-        async with connected(tmp_path, mode=mode, person=person) as client:
-            skipped = await called(client, "run", code=write)
-            ran = await called(client, "run", code="import os\nos.system('exit 3')")
-            declined = await called(client, "run", code=write)
-
-        assert "not there" in skipped
-        assert skipped.startswith("failed: ")
-        assert "768" in ran
-        assert "did not agree" in declined
-
-    held(work)
+    assert "not there" in skipped
+    assert skipped.startswith("failed: ")
+    assert "768" in ran
+    assert "did not agree" in declined
     assert len(person.asked) == 3
     assert write in person.asked[0]
 
 
 def test_without_a_person_what_is_risky_is_refused_with_the_reason(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with connected(tmp_path) as client:
-            refused = await called(client, "run", code="import os\nos.remove('data.csv')")
-            harmless = await called(client, "run", code="print(1 + 1)")
-
-        assert "nobody can be asked" in refused
-        assert "2" in harmless
-
     (tmp_path / "data.csv").write_text("a")
-    held(work)
+    with connected(tmp_path) as server:
+        refused = server.call("run", code="import os\nos.remove('data.csv')")
+        harmless = server.call("run", code="print(1 + 1)")
+
+    assert "nobody can be asked" in refused
+    assert "2" in harmless
     assert (tmp_path / "data.csv").exists()
 
 
 def test_a_cancelled_call_interrupts_the_code_and_keeps_the_variables(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with connected(tmp_path) as client:
-            began = asyncio.Event()
+    began = Event()
 
-            async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-                del progress, total, message
-                began.set()
+    async def on_progress(*_: Any) -> None:
+        began.set()
 
-            await called(client, "run", code="kept = 1")
-            call = asyncio.create_task(
-                client.call_tool(
-                    "run",
-                    {"code": "import time\nprint('began', flush=True)\ntime.sleep(600)"},
-                    progress_callback=on_progress,
-                )
-            )
-            await began.wait()
-            call.cancel()
-            await asyncio.wait([call])
-            after = await called(client, "run", code="print(kept + 1)")
+    with connected(tmp_path) as server:
+        server.call("run", code="kept = 1")
+        code = "import time\nprint('began', flush=True)\ntime.sleep(600)"
+        call = server.start("run", on_progress, code=code)
+        assert began.wait(60)
+        call.cancel()
+        after = server.call("run", code="print(kept + 1)")
 
-        assert "2" in after
-
-    held(work)
+    assert "2" in after
 
 
 def test_silent_code_has_progress(tmp_path: Path) -> None:
     go, messages = tmp_path / "go", list[str | None]()
 
-    async def work() -> None:
-        async with connected(tmp_path) as client:
+    async def on_progress(_progress: float, _total: float | None, message: str | None) -> None:
+        messages.append(message)
+        go.touch()
 
-            async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-                del progress, total
-                messages.append(message)
-                go.touch()
+    with connected(tmp_path) as server:
+        code = "import os\nwhile not os.path.exists('go'):\n    pass\nprint('gone on')"
+        assert "gone on" in server.start("run", on_progress, code=code).result()
 
-            code = "import os\nwhile not os.path.exists('go'):\n    pass\nprint('gone on')"
-            result = await client.call_tool("run", {"code": code}, progress_callback=on_progress)
-            assert "gone on" in str(result.content)
-
-    held(work)
     assert messages[0] == "running"
 
 
@@ -202,14 +189,14 @@ def test_http_needs_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
                 async with httpx2.AsyncClient() as stranger:
                     assert await _status(stranger, url) == 401
                 async with Client(streamable_http_client(url, http_client=http)) as client:
-                    assert "42" in await called(client, "run", code="print(6 * 7)")
+                    assert "42" in str(await client.call_tool("run", {"code": "print(6 * 7)"}))
         finally:
             process.terminate()
             await process.wait()
 
     with asyncio.Runner() as runner:
         port = runner.run(_free_port())
-    held(work)
+        runner.run(asyncio.wait_for(work(), 120))
 
 
 async def _free_port() -> int:
@@ -228,25 +215,20 @@ async def _status(http: httpx2.AsyncClient, url: str) -> int | None:
 
 
 def test_a_dead_kernel_loses_nothing_and_a_notebook_goes_on(tmp_path: Path, model: FakeOpenAI) -> None:
-    async def work() -> None:
-        async with connected(tmp_path, "--confirm", "never") as client:
-            await called(client, "run", code="kept = 41")
-            died = await called(client, "run", code="import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
-            after = await called(client, "run", code="print(kept)")
-            history = await called(client, "history")
-
-        assert died.startswith("failed: ")
-        assert "41" in after
-        resumes.append(history.splitlines()[-1].partition("with: ")[2])
-
-    resumes: list[str] = []
-    held(work)
+    with connected(tmp_path, "--confirm", "never") as server:
+        server.call("run", code="kept = 41")
+        died = server.call("run", code="import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+        after = server.call("run", code="print(kept)")
+        history = server.call("history")
     model.add(python("print(kept + 1)"), "It is 42.")
     with opened(tmp_path, model) as front:
-        resumed = front.run_clicking(resumes[0], "resume", click=["Run again"])
+        resume = history.splitlines()[-1].partition("with: ")[2]
+        resumed = front.run_clicking(resume, "resume", click=["Run again"])
         followed = front.run_clicking("%%autogen -c main\nAdd one.", "next", click=["Run"])
         exported = front.run("%autogen export work.py --unchecked -c main", "export")
 
+    assert died.startswith("failed: ")
+    assert "41" in after
     assert resumed.status == "ok", resumed.error
     assert followed.about("stream") == ["42\n"]
     assert "kept = 41" in (tmp_path / "work.py").read_text()
@@ -254,26 +236,22 @@ def test_a_dead_kernel_loses_nothing_and_a_notebook_goes_on(tmp_path: Path, mode
 
 
 def test_a_notebook_that_is_attached_shows_the_session_and_decides(tmp_path: Path, model: FakeOpenAI) -> None:
-    async def work() -> None:
-        async with connected(tmp_path) as client:
-            await called(client, "run", code="kept = 41")
-            cell = front.start("%autogen attach main", "attach")
-            await asyncio.to_thread(front.wait, lambda: "asks its questions" in cell.text, "the attached cell")
-            call = asyncio.create_task(called(client, "run", code="import os\nprint(kept + 1, os.system('exit 0'))"))
-            await asyncio.to_thread(front.click, "Run")
-            assert "42 0" in await call
-            await asyncio.to_thread(front.wait, lambda: "42 0" in cell.text, "the output in the notebook")
-            front.interrupt()
-            await asyncio.to_thread(front.finish, cell)
-            alone = await called(client, "run", code="import os\nos.system('exit 0')")
-
-        assert "nobody can be asked" in alone
-        assert cell.decisions == ["run by you"]
-
     with opened(tmp_path, model) as front:
         none = front.run("%autogen attach nothing", "none")
-        held(work)
+        with connected(tmp_path) as server:
+            server.call("run", code="kept = 41")
+            cell = front.start("%autogen attach main", "attach")
+            front.wait(lambda: "asks its questions" in cell.text, "the attached cell")
+            call = server.start("run", code="import os\nprint(kept + 1, os.system('exit 0'))")
+            front.click("Run")
+            assert "42 0" in call.result()
+            front.wait(lambda: "42 0" in cell.text, "the output in the notebook")
+            front.interrupt()
+            front.finish(cell)
+            alone = server.call("run", code="import os\nos.system('exit 0')")
         gone = front.run("%autogen attach main", "gone")
 
     assert "nothing" in none.error
+    assert "nobody can be asked" in alone
+    assert cell.decisions == ["run by you"]
     assert "no other program runs the session" in gone.error
