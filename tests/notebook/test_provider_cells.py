@@ -15,7 +15,7 @@ from tests.models.fake_anthropic import FakeAnthropic, Reply
 from tests.models.fake_gemini import KEY as GEMINI_KEY
 from tests.models.fake_gemini import FakeGemini, chunk
 from tests.models.openai_world import openai
-from tests.notebook.front_end import FrontEnd
+from tests.notebook.front_end import FrontEnd, Run
 
 QUESTION: dict[str, Any] = {
     "name": "ask_person",
@@ -44,28 +44,7 @@ os.environ.update(OPENAI_BASE_URL={url!r}, OPENAI_API_KEY="sk-a-key-of-a-person"
 
 
 @pytest.fixture
-def server(fresh: FrontEnd) -> Iterator[FakeOpenAI]:
-    with FakeOpenAI(partial(openai, calls=[QUESTION], text="Red it is. TERMINATE")) as fake:
-        url = fake.base_url.replace("127.0.0.1", "api.openai.com")
-        assert fresh.run(RESOLVER.format(url=url), "resolver").status == "ok"
-        yield fake
-    fresh.run("socket.getaddrinfo = real", "resolver")
-
-
-@pytest.mark.parametrize("name", ["gpt-5.6", "gpt-5.3-codex"])
-def test_default_cell_with_a_question(name: str, fresh: FrontEnd, server: FakeOpenAI) -> None:
-    cell = fresh.start(f"%%autogen --new -m {name}\nPaint it.")
-    fresh.click("blue")
-    fresh.finish(cell)
-
-    assert cell.status == "ok", cell.error
-    assert {received.path for received in server.requests} == {"/v1/responses"}
-    assert cell.about("message")[-1].splitlines()[-1] == "Red it is."
-    assert "Let me think." in cell.html()
-
-
-@pytest.fixture
-def fresh_names(fresh: FrontEnd) -> Iterator[FrontEnd]:
+def front(fresh: FrontEnd) -> Iterator[FrontEnd]:
     assert fresh.run(f"{NAMES}os.environ.pop('OPENAI_BASE_URL')", "resolver").status == "ok"
     yield fresh
     fresh.run(
@@ -76,8 +55,30 @@ def fresh_names(fresh: FrontEnd) -> Iterator[FrontEnd]:
     )
 
 
-def test_default_cell_with_a_key_of_anthropic(fresh_names: FrontEnd) -> None:
-    front = fresh_names
+@pytest.fixture
+def server(front: FrontEnd) -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(partial(openai, calls=[QUESTION], text="Red it is. TERMINATE")) as fake:
+        url = fake.base_url.replace("127.0.0.1", "api.openai.com")
+        assert front.run(RESOLVER.format(url=url), "key").status == "ok"
+        yield fake
+
+
+def painted(front: FrontEnd, options: str, answer: str) -> Run:
+    cell = front.run_clicking(f"%%autogen --new {options}\nPaint it.", click=["blue"])
+    assert cell.status == "ok", cell.error
+    assert cell.about("message")[-1].splitlines()[-1] == answer
+    return cell
+
+
+@pytest.mark.parametrize("name", ["gpt-5.6", "gpt-5.3-codex"])
+def test_default_cell_with_a_question(name: str, front: FrontEnd, server: FakeOpenAI) -> None:
+    cell = painted(front, f"-m {name}", "Red it is.")
+
+    assert {received.path for received in server.requests} == {"/v1/responses"}
+    assert "Let me think." in cell.html()
+
+
+def test_default_cell_with_a_key_of_anthropic(front: FrontEnd) -> None:
     with FakeAnthropic() as server:
         thought = {"type": "thinking", "thinking": "Let me think."}
         use = {"type": "tool_use", "id": "c1", "name": "ask_person", "input": QUESTION["arguments"]}
@@ -85,18 +86,13 @@ def test_default_cell_with_a_key_of_anthropic(fresh_names: FrontEnd) -> None:
         url = server.url.replace("127.0.0.1", "api.anthropic.com")
         front.run(f"os.environ.update(ANTHROPIC_API_KEY={ANTHROPIC_KEY!r}, ANTHROPIC_BASE_URL={url!r})", "key")
 
-        cell = front.start("%%autogen --new -m claude-opus-5\nPaint it.")
-        front.click("blue")
-        front.finish(cell)
+        cell = painted(front, "-m claude-opus-5", "Blue it is.")
 
-    assert cell.status == "ok", cell.error
-    assert cell.about("message")[-1].splitlines()[-1] == "Blue it is."
     assert "Let me think." in cell.html()
     assert "tool_result" in str(server.bodies[1])
 
 
-def test_default_cell_with_a_key_of_google(fresh_names: FrontEnd) -> None:
-    front = fresh_names
+def test_default_cell_with_a_key_of_google(front: FrontEnd) -> None:
     with FakeGemini() as server:
         call = Part(function_call=FunctionCall(name="ask_person", args=QUESTION["arguments"]), thought_signature=b"s")
         thought = Part(text="Let me think.", thought=True)
@@ -104,28 +100,21 @@ def test_default_cell_with_a_key_of_google(fresh_names: FrontEnd) -> None:
         url = server.url.replace("127.0.0.1", "generativelanguage.googleapis.com")
         front.run(f"os.environ.update(GEMINI_API_KEY={GEMINI_KEY!r}, GOOGLE_GEMINI_BASE_URL={url!r})", "key")
 
-        cell = front.start("%%autogen --new -m gemini-3-pro\nPaint it.")
-        front.click("blue")
-        front.finish(cell)
+        cell = painted(front, "-m gemini-3-pro", "Blue.")
 
-    assert cell.status == "ok", cell.error
-    assert cell.about("message")[-1].splitlines()[-1] == "Blue."
     assert "Let me think." in cell.html()
     assert "thoughtSignature" in str(server.bodies[1])
 
 
-def test_setting_that_the_model_refuses_is_named_once(fresh: FrontEnd, server: FakeOpenAI) -> None:
-    fresh.run(
+def test_setting_that_the_model_refuses_is_named_once(front: FrontEnd, server: FakeOpenAI) -> None:
+    front.run(
         "import json; os.environ['OAI_CONFIG_LIST'] = json.dumps([dict(model='gpt-6-sol', temperature=0, "
         "base_url=os.environ['OPENAI_BASE_URL'])])",
         "list",
     )
 
-    cell = fresh.start("%%autogen --new\nPaint it.")
-    fresh.click("blue")
-    fresh.finish(cell)
+    cell = painted(front, "", "Red it is.")
 
-    assert cell.status == "ok", cell.error
     assert cell.text.count("does not accept `temperature`, which was left out") == 1
 
 

@@ -3,13 +3,13 @@
 import ast
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from tests.cli.commands import ran
 from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd, Run
 
@@ -53,12 +53,9 @@ def printed_by(program: str, folder: Path, url: str, typed: str = "") -> str:
     script = folder / "program.py"
     script.write_text(program, encoding="utf-8")
     environ = environment(folder, OPENAI_BASE_URL=url, OPENAI_API_KEY=KEY, PYTHONPATH=str(ROOT))
-    command = [sys.executable, script.name]
-    done = subprocess.run(
-        command, cwd=folder, env=environ, input=typed, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    done = ran(script.name, cwd=folder, typed=typed, program=[sys.executable], **environ)
+    assert done.code == 0, done.out + done.err
+    return done.out
 
 
 def in_a_script(name: str, way: Way, folder: Path, url: str, typed: Sequence[str] = ()) -> Ran:
