@@ -9,6 +9,7 @@ import pytest
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.conftest import opened
 from tests.notebook.front_end import FrontEnd
+from tests.notebook.test_first_run import fill
 
 TABLE = "import pandas as pd\ntable = pd.DataFrame({'city': ['Rom', 'Bern', 'Oslo'], 'year': [1, 2, 3]})"
 EACH = "%%autogen --each table -o results -m scripted --confirm risky\nWhere is {city}?"
@@ -174,10 +175,7 @@ def test_rows_use_the_model_of_the_form(tmp_path: Path, model: FakeOpenAI) -> No
         )
         cell = front.start("%%autogen --each table\nWhere is {city}?", "each")
         model.add("Yes.", "In Europe.", "In Europe.", "In Europe.")
-        front.type(model.base_url, "Base URL")
-        front.type("sk-of-the-form", "API key, kept in memory only")
-        front.type("typed", "Model")
-        front.click("Use this server")
+        fill(front, model.base_url, "sk-of-the-form", "typed")
         front.finish(cell)
 
         assert cell.status == "ok", cell.error

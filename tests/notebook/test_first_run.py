@@ -7,7 +7,7 @@ import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.notebook.conftest import environment, python
-from tests.notebook.front_end import FrontEnd
+from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.test_extension import agents_kernels
 
 pytestmark = pytest.mark.slow
@@ -15,7 +15,6 @@ pytestmark = pytest.mark.slow
 UNSET = "import os\nfor name in ('OPENAI_BASE_URL', 'AUTOGEN_NB_MODEL'):\n    os.environ.pop(name, None)"
 KEY = "sk-never-to-be-seen-4711"
 KEY_FIELD = "API key, kept in memory only"
-ASKED = "No model is configured."
 
 
 @pytest.fixture
@@ -41,34 +40,26 @@ def fill(front: FrontEnd, url: str, key: str = "", model: str = "local-model") -
     front.click("Use this server")
 
 
-def test_a_server_runs_the_task(unset: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Yes.", "Fine.", "Again.")
-
-    cell = unset.start("%%autogen\nWhat's the task?")
-    unset.asked("Use this server")
-    panel = cell.about("panel")[0]
-    fill(unset, model.base_url)
-    unset.finish(cell)
-    second = unset.run("%%autogen\nAnd now?", "second")
-
-    assert panel.startswith(ASKED)
-    assert cell.status == "ok"
-    assert [each.body["model"] for each in model.requests] == ["local-model"] * 3
-    assert model.requests[1].body["messages"][-1]["content"] == "What's the task?"
-    assert second.about("message")[-1].endswith("Again.")
+def filled(front: FrontEnd, url: str, key: str = "", model: str = "local-model") -> Run:
+    """The first cell of a notebook, whose form is filled in."""
+    cell = front.start("%%autogen --confirm never\nGo.", "first")
+    front.asked("Use this server")
+    assert cell.about("panel")[0].startswith("No model is configured.")
+    fill(front, url, key, model)
+    front.finish(cell)
+    assert cell.status == "ok", cell.error
+    return cell
 
 
 def test_a_key_reaches_the_server_and_nothing_else(unset: FrontEnd, model: FakeOpenAI) -> None:
     model.add("Yes.", python("import os\nprint(sorted(os.environ.values()))"), "Fine.")
 
-    cell = unset.start("%%autogen --confirm never\nGo.")
-    fill(unset, model.base_url, KEY)
-    unset.finish(cell)
+    cell = filled(unset, model.base_url, KEY)
     log = unset.value("repr(__import__('autogen_nb').last) + repr(__import__('autogen_nb').last.log)")
     agents = [Path(f"/proc/{process.pid}/environ").read_text(errors="replace") for process in agents_kernels(unset)]
 
-    assert cell.status == "ok", cell.error
     assert {each.headers["authorization"] for each in model.requests} == {f"Bearer {KEY}"}
+    assert model.requests[1].body["messages"][-1]["content"] == "Go."
     assert [message for message in unset.messages if KEY in message] == []
     assert KEY not in cell.text + cell.html() + log + str(cell.outputs) + str(unset.widgets)
     assert [environ for environ in agents if KEY in environ] == []
@@ -192,9 +183,7 @@ def test_a_refused_model_is_only_that_cells(unset: FrontEnd, source: str, way: s
         return "Fine." if request.body["model"] == "gpt-walk" else FakeReply(status=404, error="no such model")
 
     with FakeOpenAI(known) as server:
-        first = unset.start("%%autogen\nGo.", "first")
-        fill(unset, server.base_url, model="gpt-walk")
-        unset.finish(first)
+        first = filled(unset, server.base_url, model="gpt-walk")
         wait = " --human-timeout 1" if way == "timeout" else ""
         if source != OPTION:
             unset.run(source.format("gpt-9"), "source")
@@ -267,9 +256,7 @@ def test_address_and_model_are_remembered_and_the_key_is_asked_for(
 ) -> None:
     model.add(*["Yes.", "Fine."] * 2)
     first = other_notebooks()
-    cell = first.start("%%autogen\nGo.")
-    fill(first, model.base_url, KEY)
-    first.finish(cell)
+    filled(first, model.base_url, KEY)
     second = other_notebooks()
     again = second.start("%%autogen\nGo.")
     second.asked("Another server")
