@@ -246,8 +246,7 @@ def test_a_notebook_that_is_attached_shows_the_session_and_decides(tmp_path: Pat
             front.click("Run")
             assert "42 0" in call.result()
             front.wait(lambda: "42 0" in cell.text, "the output in the notebook")
-            front.interrupt()
-            front.finish(cell)
+            front.stop(cell)
             alone = server.call("run", code="import os\nos.system('exit 0')")
         gone = front.run("%autogen attach main", "gone")
 

@@ -18,7 +18,7 @@ from traitlets.config import Config
 
 from autogen_nb.testing import FakeOpenAI
 from tests.conftest import home_variables
-from tests.notebook.front_end import Clicks, FrontEnd
+from tests.notebook.front_end import Clicks, FrontEnd, Run
 
 _RELOAD = """\
 # What `%config` was told belongs to the shell, and outlives the extension.
@@ -76,6 +76,21 @@ def python(*blocks: str, words: str = "Let me see.") -> str:
     return "\n\n".join((words, *(f"```python\n{block}\n```" for block in blocks)))
 
 
+def told(model: FakeOpenAI, request: int = -1) -> str:
+    """The last message of a request."""
+    return str(model.requests[request].body["messages"][-1]["content"])
+
+
+def run_chat(
+    front: FrontEnd, model: FakeOpenAI, *replies: str, task: str = "Go on.", cell: str = "", options: str = ""
+) -> Run:
+    """Runs a cell in which the model gives these replies and nobody is asked."""
+    model.add(*replies)
+    run = front.run(f"%%autogen --confirm never {options}\n{task}", cell or task)
+    assert run.status == "ok", run.error
+    return run
+
+
 @contextmanager
 def opened(folder: Path, server: FakeOpenAI, home: Path | None = None, **environ: str) -> Iterator[FrontEnd]:
     more = {"OPENAI_BASE_URL": server.base_url, "AUTOGEN_NB_MODEL": "scripted", **environ}
@@ -110,6 +125,13 @@ def published(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]
 def model() -> Iterator[FakeOpenAI]:
     with FakeOpenAI() as server:
         yield server
+
+
+@pytest.fixture
+def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
+    """A notebook with a kernel of its own, which can be restarted."""
+    with opened(tmp_path, model) as front:
+        yield front
 
 
 @pytest.fixture

@@ -230,6 +230,10 @@ class FrontEnd:
         else:
             self._client.control_channel.send(self._client.session.msg("interrupt_request", {}))
 
+    def stop(self, run: Run, way: Literal["signal", "message"] = "signal", within: float = _PATIENCE) -> Run:
+        self.interrupt(way)
+        return self.finish(run, within)
+
     def visible(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for run in self._cells.values():
             for output in run.outputs:

@@ -1,9 +1,10 @@
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
-from tests.notebook.conftest import environment, python
+from tests.notebook.conftest import environment, python, run_chat
 from tests.notebook.front_end import FrontEnd
 from tests.processes import on_disk
 
@@ -13,14 +14,10 @@ PIXEL = "import matplotlib.pyplot as plt\nfig, axes = plt.subplots(figsize=(1, 1
 
 
 def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('begin'); print('x' * 3_000_000); print('end')"), "Long.")
-
-    cell = fresh.run("%%autogen --confirm never\nGo.")
+    cell = run_chat(fresh, model, python("print('begin'); print('x' * 3_000_000); print('end')"), "Long.")
     kept = fresh.cwd / "autogen_files" / "main" / "output-1.txt"
     text = kept.read_text()
-    kept.unlink()
-    kept.parent.rmdir()
-    kept.parent.parent.rmdir()
+    rmtree(kept.parent.parent)
     shown = cell.about("stream")[0]
 
     assert text == f"begin\n{'x' * 3_000_000}\nend\n"
@@ -33,12 +30,9 @@ def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI)
 
 @pytest.mark.parametrize(("name", "seeing"), [("gpt-4o-mini", True), ("blind", False)])
 def test_model_that_can_see_gets_the_plots(notebook: FrontEnd, model: FakeOpenAI, name: str, seeing: bool) -> None:
-    model.add(python(PIXEL), "Nice.")
-
-    cell = notebook.run(f"%%autogen --confirm never --new -m {name}\nDraw.")
+    run_chat(notebook, model, python(PIXEL), "Nice.", options=f"--new -m {name}")
     content = model.requests[1].body["messages"][-1]["content"]
 
-    assert cell.status == "ok"
     assert isinstance(content, list) is seeing
     if seeing:
         text, picture = content
@@ -47,16 +41,15 @@ def test_model_that_can_see_gets_the_plots(notebook: FrontEnd, model: FakeOpenAI
 
 
 def test_a_deleted_folder_is_reported_with_a_way_out(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print(1)"), "One.", python("import os; print(os.getcwd())"), "Two.")
     fresh.run("import os; os.mkdir('here'); os.chdir('here')", "make")
     fresh.run("%reload_ext autogen_nb", "load")
-    fresh.run("%%autogen --confirm never\nGo.", "one")
+    run_chat(fresh, model, python("print(1)"), "One.", cell="one")
 
     fresh.run("import shutil; shutil.rmtree('../here')", "delete")
     deleted = fresh.run("%%autogen --confirm never\nGo on.", "two")
     fresh.run(f"%cd {fresh.cwd}", "cd")
     fresh.run("%reload_ext autogen_nb", "load")
-    again = fresh.run("%%autogen --confirm never\nGo on.", "two")
+    again = run_chat(fresh, model, python("import os; print(os.getcwd())"), "Two.", cell="two")
 
     assert "was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`," in deleted.error
     assert len(deleted.error.splitlines()) == 1

@@ -7,7 +7,7 @@ from autogen_nb.kernels.places.jupyter_server import TOKEN
 from autogen_nb.testing import FakeOpenAI
 from tests.contract.servers import serving
 from tests.contract.ways import Cannot, image
-from tests.notebook.conftest import opened, python
+from tests.notebook.conftest import opened, python, run_chat
 from tests.notebook.front_end import FrontEnd
 
 BWRAP = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
@@ -18,15 +18,14 @@ BWRAP = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is 
 def test_a_cell_in_a_sandbox(tmp_path: Path, model: FakeOpenAI) -> None:
     look = "import os, socket\nprint(os.listdir(os.path.expanduser('~')))\n"
     look += "try:\n    socket.create_connection(('127.0.0.1', 9), 1)\nexcept OSError as e: print('no network')"
-    model.add(python(look), "Seen.", "Still there.")
     home, work = tmp_path / "home", tmp_path / "work"
     work.mkdir()
     home.mkdir()
     (home / "key").write_text("secret")
 
     with opened(work, model, home) as front:
-        cell = front.run("%%autogen --sandbox bwrap --confirm never\nLook.", "one")
-        again = front.run("%%autogen\nGo on.", "two")
+        cell = run_chat(front, model, python(look), "Seen.", cell="one", options="--sandbox bwrap")
+        again = run_chat(front, model, "Still there.", cell="two")
 
     assert cell.about("stream") == ["[]\nno network\n"]
     assert "sandbox bwrap, no network" in cell.about("end")[0]
@@ -50,12 +49,10 @@ def test_a_kernel_by_its_name(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_a_chat_moves_to_another_place_once_its_kernel_has_ended(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("a = 1"), "Set.", python("print('a' in globals())"), "Lost.")
-
-    fresh.run("%%autogen --confirm never\nSet.", "one")
+    run_chat(fresh, model, python("a = 1"), "Set.", cell="one")
     refused = fresh.run("%%autogen --confirm never --kernel python3\nLook.", "two").error
     fresh.run("%autogen kernel stop main")
-    moved = fresh.run("%%autogen --confirm never --kernel python3\nLook.", "two")
+    moved = run_chat(fresh, model, python("print('a' in globals())"), "Lost.", cell="two", options="--kernel python3")
     undone = fresh.run("%autogen undo --yes")
 
     assert "and so can this one after `%autogen kernel stop main`" in refused
@@ -66,9 +63,7 @@ def test_a_chat_moves_to_another_place_once_its_kernel_has_ended(fresh: FrontEnd
 
 
 def test_a_block_meets_the_memory_limit_of_its_cell(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("list(range(10**9))"), "Too much.")
-
-    cell = fresh.run("%%autogen --memory 300MB --confirm never\nGo.", "one")
+    cell = run_chat(fresh, model, python("list(range(10**9))"), "Too much.", options="--memory 300MB")
 
     assert "The block passed its memory limit of 300 MB" in cell.text
     assert "memory 300MB" in cell.about("end")[0]

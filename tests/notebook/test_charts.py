@@ -20,7 +20,7 @@ from autogen_nb.notebook.view.outputs import shown_as
 from autogen_nb.outputs import Display
 from autogen_nb.testing import FakeOpenAI
 from tests.canary import canary
-from tests.notebook.conftest import python
+from tests.notebook.conftest import python, run_chat
 from tests.notebook.front_end import FrontEnd
 
 PLOTLY = {
@@ -184,8 +184,7 @@ def test_svg_without_namespaces_is_a_picture() -> None:
 @pytest.mark.slow
 def test_altair_chart_has_a_picture_that_loads_nothing(notebook: FrontEnd, model: FakeOpenAI) -> None:
     with canary() as (url, paths):
-        model.add(python(ALTAIR_CODE.replace("URL", url)), "Done.")
-        cell = notebook.run("%%autogen --confirm never\nDraw.")
+        cell = run_chat(notebook, model, python(ALTAIR_CODE.replace("URL", url)), "Done.")
 
     message = str(model.requests[-1].body["messages"][-1]["content"])
     assert message.count("[shown to the person as an interactive chart or page: image/png, alt.Chart(...)]") == 1

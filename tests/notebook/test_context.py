@@ -9,24 +9,22 @@ import pytest
 from autogen_nb.notebook.context import Cell, context_of, read_instructions
 from autogen_nb.testing import FakeOpenAI
 from autogen_nb.trusted.known_secrets import typed_secrets
-from tests.notebook.conftest import opened
 from tests.notebook.front_end import FrontEnd
 
 KEY = "sk-proj-abcdefghijklmnop1234"
 
 
-def test_cells_above_are_sent_and_shown_folded(tmp_path: Path, model: FakeOpenAI) -> None:
+def test_cells_above_are_sent_and_shown_folded(front: FrontEnd, model: FakeOpenAI) -> None:
     model.add("Six.\n\nTERMINATE", "Again.\n\nTERMINATE")
-    with opened(tmp_path, model) as notebook:
-        notebook.run("prices = [1, 2]\nprint('two prices')", "prices")
-        notebook.run("prices = [1, 2, 3]\nprint('three\\rThree prices')\nlen(prices)", "prices")
-        notebook.run(f"client = dict(api_key='{KEY}')\nclient['api_key']", "key")
-        notebook.run("1 / 0", "error")
-        notebook.run("%autogen chats", "command")
+    front.run("prices = [1, 2]\nprint('two prices')", "prices")
+    front.run("prices = [1, 2, 3]\nprint('three\\rThree prices')\nlen(prices)", "prices")
+    front.run(f"client = dict(api_key='{KEY}')\nclient['api_key']", "key")
+    front.run("1 / 0", "error")
+    front.run("%autogen chats", "command")
 
-        ran = notebook.run("%%autogen --context\nAdd up the prices.", "task")
-        audited = notebook.run("%autogen audit --sent", "audit").text
-        notebook.run("%%autogen And now?", "second")
+    ran = front.run("%%autogen --context\nAdd up the prices.", "task")
+    audited = front.run("%autogen audit --sent", "audit").text
+    front.run("%%autogen And now?", "second")
 
     sent, second = ("\n".join(str(each["content"]) for each in of.body["messages"]) for of in model.requests)
     assert ran.about("context") == ["The assistant sees 3 cells above (about 83 tokens)."]

@@ -13,7 +13,7 @@ from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.notebook.asking.person import approved_each_block
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import opened, python
+from tests.notebook.conftest import opened, python, run_chat
 from tests.notebook.front_end import FrontEnd
 from tests.replies import replied
 
@@ -149,9 +149,7 @@ def test_two_notebooks_in_a_folder(tmp_path: Path, model: FakeOpenAI) -> None:
         for folder in folders:
             name = f"{Path(folder).parent}.ipynb"
             front = both.enter_context(opened(tmp_path, model, JPY_SESSION_NAME=name))
-            model.add(python(f"open('autogen_files/{folder}/result.csv', 'x').write({folder!r})"), "Fine.")
-            cell = front.run("%%autogen --confirm never\nWrite.", "write")
-            assert cell.status == "ok", cell.error
+            run_chat(front, model, python(f"open('autogen_files/{folder}/result.csv', 'x').write({folder!r})"), "Fine.")
             said.append(front.run("%autogen chats", "chats").text)
 
     assert [text.split()[-1] for text in said] == [f"autogen_files/{folder}" for folder in folders]
@@ -183,9 +181,8 @@ def test_three_blocks_in_a_row(decisions: tuple[ApprovalGiven, ...], found: bool
 
 @pytest.mark.slow
 def test_commands_mean_the_chat_of_the_last_cell(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("One.", "Two.", "Three.")
-    fresh.run("%%autogen\nGo.", "main")
-    fresh.run("%%autogen -c work\nGo.", "work")
+    run_chat(fresh, model, "One.", cell="main")
+    run_chat(fresh, model, "Two.", cell="work", options="-c work")
     undone = fresh.run("%autogen undo --yes", "undo")
     again = fresh.run("%autogen undo --yes", "again")
     named = fresh.run("%autogen undo --yes -c main", "named")
@@ -197,13 +194,12 @@ def test_commands_mean_the_chat_of_the_last_cell(fresh: FrontEnd, model: FakeOpe
 
 @pytest.mark.slow
 def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "Done.", python("print('x' in globals())"), "Gone.")
     fresh.run("%config AutogenMagics.kernel_idle = 0.2", "config")
 
-    cell = fresh.run("%%autogen --confirm never\nGo.", "one")
+    cell = run_chat(fresh, model, python("x = 1"), "Done.", cell="one")
     fresh.wait(lambda: len(cell.about("kernel")) > 1, "the kernel's end", 60)
     after = fresh.run("%autogen kernel status", "status")
-    again = fresh.run("%%autogen --confirm never\nGo on.", "two")
+    again = run_chat(fresh, model, python("print('x' in globals())"), "Gone.", cell="two")
 
     notice, end = cell.about("kernel")
     assert notice.startswith("The kernel of chat `main` is idle. In 6 s it ends, and its variables are lost")

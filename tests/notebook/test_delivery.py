@@ -93,8 +93,7 @@ def test_a_plain_cell_asks_in_words(notebook: FrontEnd, model: FakeOpenAI) -> No
     cell = notebook.run(TALK)
     stopped = notebook.start(TALK, "stopped")
     notebook.wait(lambda: len(notebook.prompts) > 1, "a question in words")
-    notebook.interrupt()
-    notebook.finish(stopped)
+    notebook.stop(stopped)
 
     assert notebook.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "] * 2
     assert "it ran" in cell.text
@@ -126,8 +125,7 @@ def test_a_chat_that_is_awaited_can_be_stopped(notebook: FrontEnd, model: FakeOp
 
     cell = notebook.start("await user.a_initiate_chat(assistant, message='Go.')")
     notebook.asked("Run")
-    notebook.interrupt()
-    notebook.finish(cell)
+    notebook.stop(cell)
 
     assert cell.status == "error"
     assert list(notebook.visible()) == []

@@ -75,8 +75,7 @@ def test_a_stopped_cell_keeps_the_rows_that_ended(front: FrontEnd, model: FakeOp
     model.add("One.", "Two.", {"content": "Late. " * 200, "piece_delay": 0.2})
     cell = front.start(EACH, "each")
     front.wait(lambda: "2 of 3 rows" in cell.text and len(model.requests) > 2, "the first two rows")
-    front.interrupt("message")
-    front.finish(cell)
+    front.stop(cell, "message")
     model.add("Three.")
     again = front.run(EACH, "each")
 
@@ -90,8 +89,7 @@ def test_a_stopped_cell_keeps_the_rows_that_ended(front: FrontEnd, model: FakeOp
 def test_a_cell_that_is_stopped_at_once_asks_no_model(front: FrontEnd, model: FakeOpenAI) -> None:
     cell = front.start(EACH, "each")
     front.wait(lambda: "0 of 3 rows" in cell.text, "the table")
-    front.interrupt("message")
-    front.finish(cell)
+    front.stop(cell, "message")
     asked = len(model.requests)
     model.add("One.", "Two.", "Three.")
     again = front.run(EACH, "each")

@@ -13,7 +13,7 @@ import pytest
 
 from autogen_nb import EXAMPLE
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import environment, python
+from tests.notebook.conftest import environment, python, run_chat
 from tests.notebook.front_end import FrontEnd
 
 SAME = " (checked: the same results)."
@@ -26,12 +26,6 @@ def folder(fresh: FrontEnd) -> Iterator[Path]:
     yield fresh.cwd
     for file in (*fresh.cwd.glob("out*"), *fresh.cwd.glob("*.pickle")):
         rmtree(file) if file.is_dir() else file.unlink()
-
-
-def chat(front: FrontEnd, model: FakeOpenAI, *replies: str, options: str = "", cell: str = "chat") -> None:
-    model.add(*replies)
-    run = front.run(f"%%autogen --confirm never {options}\nGo on.", cell)
-    assert run.status == "ok", run.error
 
 
 def export(front: FrontEnd, file: str, *more: str) -> str:
@@ -47,7 +41,7 @@ def data_files(folder: Path) -> list[str]:
 def test_notebook_has_the_blocks_that_count_and_their_outputs(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
     fresh.run("import pandas as pd\ntable = pd.DataFrame({'a': [1, 2, 3]})", "table")
     dead_end = python("import json\nx = table['a'].sum()\nnowhere", words="Dead end.")
-    chat(fresh, model, dead_end, python("print(x)", words="Print it."), "It is 6.", options="-i table")
+    run_chat(fresh, model, dead_end, python("print(x)", words="Print it."), "It is 6.", options="-i table")
 
     text = export(fresh, "out.ipynb")
 
@@ -84,7 +78,7 @@ ANALYSES = {
 def test_analysis_with_failures_runs_to_the_same_results(
     fresh: FrontEnd, model: FakeOpenAI, folder: Path, name: str
 ) -> None:
-    chat(fresh, model, *map(python, ANALYSES[name]), "Done.")
+    run_chat(fresh, model, *map(python, ANALYSES[name]), "Done.")
 
     assert export(fresh, "out.ipynb").endswith(f"`out.ipynb`{SAME}")
     export(fresh, "out.py")
@@ -100,7 +94,9 @@ def test_analysis_with_failures_runs_to_the_same_results(
 
 def test_differences_are_listed_and_marked(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
     random = "import random, time\nprint(time.time_ns())"
-    chat(fresh, model, python("print('14:03:01')"), python(random), python("open('once', 'x')"), python("1"), "Done.")
+    run_chat(
+        fresh, model, python("print('14:03:01')"), python(random), python("open('once', 'x')"), python("1"), "Done."
+    )
 
     text = export(fresh, "out.md")
 
@@ -113,7 +109,7 @@ def test_differences_are_listed_and_marked(fresh: FrontEnd, model: FakeOpenAI, f
 
 @pytest.mark.slow
 def test_times_are_told_apart(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
-    chat(fresh, model, python("from datetime import datetime\nprint(datetime.now().isoformat())"), "Done.")
+    run_chat(fresh, model, python("from datetime import datetime\nprint(datetime.now().isoformat())"), "Done.")
 
     assert export(fresh, "out.ipynb").endswith(f"Block 1 shows other times.\nWritten: `out.ipynb`{SAME}")
 
@@ -132,7 +128,7 @@ def test_variable_of_a_cell_that_ran_twice_is_in_the_export(fresh: FrontEnd, mod
 def test_exports_beside_each_other_keep_their_data(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
     for number, file in enumerate(("out.py", "out.ipynb")):
         fresh.run(f"table = [{number}, 6]", "table")
-        chat(fresh, model, python("print(sum(table))"), "Summed.", options=f"-i table -c chat-{number}")
+        run_chat(fresh, model, python("print(sum(table))"), "Summed.", options=f"-i table -c chat-{number}")
         fresh.run(f"%autogen export {file} -c chat-{number} --unchecked", "export")
 
     # In another folder.
@@ -143,7 +139,7 @@ def test_exports_beside_each_other_keep_their_data(fresh: FrontEnd, model: FakeO
 
 def test_export_overwrites_no_other_file_without_force(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
     fresh.run("table = [1, 2, 3]", "table")
-    chat(fresh, model, python("print(sum(table))"), "It is 6.", options="-i table")
+    run_chat(fresh, model, python("print(sum(table))"), "It is 6.", options="-i table")
     export(fresh, "out.py")
     data = folder / data_files(folder)[0]
     data.write_text("mine")
@@ -167,7 +163,7 @@ def test_exports_carry_equal_data_once_and_pages_describe_it(
     fresh.run(f"{table}\ngrößen = {{'a': [1], 'b': {{2, 3}}}}\nspalte = table['species']", "table")
     for number, inputs in enumerate(("table", "table,größen", "table,spalte")):
         code = python(f"table['new'] = {number}\nprint(len(table))")
-        chat(fresh, model, code, "Counted.", options=f"-i {inputs}", cell=f"chat-{number}")
+        run_chat(fresh, model, code, "Counted.", options=f"-i {inputs}", cell=f"chat-{number}")
 
     for file in ("out.ipynb", "out-2.ipynb", "out.py", "out.html", "out.md"):
         assert export(fresh, file).endswith(SAME)
@@ -191,8 +187,8 @@ def test_table_of_a_file_is_read_as_in_the_notebook_even_after_a_restart(
     fresh: FrontEnd, model: FakeOpenAI, folder: Path, tmp_path: Path
 ) -> None:
     fresh.run(READ, "table")
-    chat(fresh, model, python("table['new'] = 1\nprint(len(table))"), "Counted.", options="-i table")
-    chat(fresh, model, python("print(list(table))"), "Listed.", options="-i table", cell="more")
+    run_chat(fresh, model, python("table['new'] = 1\nprint(len(table))"), "Counted.", options="-i table")
+    run_chat(fresh, model, python("print(list(table))"), "Listed.", options="-i table", cell="more")
     fresh.run("import os\nos.environ['AUTOGEN_NB_MODEL'] = 'scripted'", "environ")
     fresh.restart()
     fresh.run("%autogen resume --yes", "resume")
@@ -212,7 +208,7 @@ def test_table_that_its_file_does_not_give_any_more_is_in_a_data_file(
 ) -> None:
     fresh.run(READ, "table")
     fresh.run("table.loc[3, 'body_mass_g'] = 4000.0" if changed == "table" else "", "change")
-    chat(fresh, model, python("print(len(table))"), "Counted.", options="-i table")
+    run_chat(fresh, model, python("print(len(table))"), "Counted.", options="-i table")
     with (folder / "data.csv").open("a") as file:
         file.write("Adelie,Dream,1,1,1,1,male\n" if changed == "file" else "")
 
@@ -221,7 +217,7 @@ def test_table_that_its_file_does_not_give_any_more_is_in_a_data_file(
 
 def test_page_names_a_value_that_no_data_file_can_hold(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
     fresh.run("class Model: pass\nmodel = Model()", "model")
-    chat(fresh, model, python("print(type(model))"), "Shown.", options="-i model")
+    run_chat(fresh, model, python("print(type(model))"), "Shown.", options="-i model")
 
     refused = fresh.run("%autogen export out.py --yes", "export").error
     export(fresh, "out.md")
@@ -233,7 +229,7 @@ def test_page_names_a_value_that_no_data_file_can_hold(fresh: FrontEnd, model: F
 def test_script_with_syntax_of_ipython_runs_in_ipython(
     fresh: FrontEnd, model: FakeOpenAI, folder: Path, tmp_path: Path
 ) -> None:
-    chat(fresh, model, python("total = 6\n!echo {total}"), python("%%capture\nprint(total)"), "Done.")
+    run_chat(fresh, model, python("total = 6\n!echo {total}"), python("%%capture\nprint(total)"), "Done.")
 
     export(fresh, "out.py")
     script = [sys.executable, "-m", "IPython", "out.py"]
@@ -247,8 +243,7 @@ def test_script_with_syntax_of_ipython_runs_in_ipython(
 def test_markdown_has_the_language_of_code_and_the_whole_task_as_a_quote(
     fresh: FrontEnd, model: FakeOpenAI, folder: Path
 ) -> None:
-    model.add(python("x = 6"), "Set.")
-    fresh.run("%%autogen --confirm never\nSet x.\n\nIt is 6.", "chat")
+    run_chat(fresh, model, python("x = 6"), "Set.", task="Set x.\n\nIt is 6.")
 
     export(fresh, "out.md")
 
@@ -269,7 +264,7 @@ display({"text/html": "<b>bold</b>"}, raw=True)
 
 
 def test_page_has_live_charts_and_markdown_has_their_text(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
-    chat(fresh, model, python(CHARTS.strip()), "Drawn.")
+    run_chat(fresh, model, python(CHARTS.strip()), "Drawn.")
 
     export(fresh, "out.html")
     export(fresh, "out.md")
@@ -288,9 +283,9 @@ def test_page_has_live_charts_and_markdown_has_their_text(fresh: FrontEnd, model
 def test_export_asks_about_the_code_that_it_runs_and_unchecked_runs_nothing(
     fresh: FrontEnd, model: FakeOpenAI, folder: Path
 ) -> None:
-    chat(fresh, model, python("x = open('out-once', 'x').name"), python("print(x)"), "Shown.")
+    run_chat(fresh, model, python("x = open('out-once', 'x').name"), python("print(x)"), "Shown.")
     fresh.run("%autogen kernel restart", "restart")
-    chat(fresh, model, python("y = 2"), "Set.", cell="more")
+    run_chat(fresh, model, python("y = 2"), "Set.", cell="more")
 
     refused = fresh.run("%autogen export out.py", "export", stdin=False).error
     exists = (folder / "out.py").exists()
@@ -327,7 +322,7 @@ def test_generated_chat_runs_to_the_same_results(fresh: FrontEnd, model: FakeOpe
     }
     steps = ["import numpy as np\nimport pandas as pd", STEPS[0], *random.sample(STEPS[1:], 6)]
 
-    chat(fresh, model, *(python(step.format(**fill)) for step in steps), "Done.")
+    run_chat(fresh, model, *(python(step.format(**fill)) for step in steps), "Done.")
 
     assert export(fresh, "out.ipynb").endswith(SAME)
 

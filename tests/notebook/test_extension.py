@@ -4,7 +4,7 @@ import psutil  # type: ignore[import-untyped]  # psutil has no annotations
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import environment, python
+from tests.notebook.conftest import environment, python, run_chat
 from tests.notebook.front_end import FrontEnd
 
 pytestmark = pytest.mark.slow
@@ -35,13 +35,12 @@ def agents_kernels(front: FrontEnd) -> list[psutil.Process]:
 
 
 def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("1"), "One.", python("2"), "Two.")
     fresh.run("%unload_ext autogen_nb")
     before = fresh.value(f"(exec({_STATE!r}), state)[1]")
 
     fresh.run("%load_ext autogen_nb")
-    fresh.run("%%autogen --confirm never\nOne.", "one")
-    fresh.run("%%autogen --confirm never -c other\nTwo.", "two")
+    run_chat(fresh, model, python("1"), "One.", cell="one")
+    run_chat(fresh, model, python("2"), "Two.", cell="two", options="-c other")
     started = agents_kernels(fresh)
     fresh.run("%unload_ext autogen_nb")
     after = fresh.value(f"(exec({_STATE!r}), state)[1]")

@@ -163,8 +163,7 @@ def test_a_busy_server_is_reported_and_can_be_stopped(fresh: FrontEnd, model: Fa
 
     fresh.wait(counts_down, "a countdown")
     status = cell.about("status")[0]
-    fresh.interrupt()
-    fresh.finish(cell, 30)
+    fresh.stop(cell, within=30)
 
     assert "stops it" in status
     assert len(cell.error.splitlines()) == 1

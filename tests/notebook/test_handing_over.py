@@ -4,7 +4,7 @@ import signal
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import python
+from tests.notebook.conftest import python, run_chat, told
 from tests.notebook.front_end import FrontEnd
 
 pytestmark = pytest.mark.slow
@@ -30,10 +30,10 @@ def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, mode
 
 
 def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("import pandas as pd\nmade = pd.DataFrame({'a': [1, 2]})\nother = {1: (2, 3)}"), "Made.", "So.")
+    made = python("import pandas as pd\nmade = pd.DataFrame({'a': [1, 2]})\nother = {1: (2, 3)}")
 
-    cell = fresh.run("%%autogen --confirm never\nMake.", "one")
-    later = fresh.run("%%autogen\nAnd?", "two")
+    cell = run_chat(fresh, model, made, "Made.", cell="one")
+    later = run_chat(fresh, model, "So.", cell="two")
     missing, unknown, again = (fresh.run(code, code) for code in ("made.sum()", "nowhere.sum()", "made.max()"))
     fresh.run("%autogen pull made other", "pull")
 
@@ -50,8 +50,7 @@ def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: Fake
 
 
 def test_a_kernel_that_does_not_answer_holds_up_no_cell(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("import os\nmade = 1\nprint(os.getpid())"), "Made.", python("print(made)"), "One.")
-    cell = fresh.run("%%autogen --confirm never\nMake.", "one")
+    cell = run_chat(fresh, model, python("import os\nmade = 1\nprint(os.getpid())"), "Made.", cell="one")
     pid = int(cell.about("stream")[0])
 
     os.kill(pid, signal.SIGSTOP)
@@ -59,7 +58,7 @@ def test_a_kernel_that_does_not_answer_holds_up_no_cell(fresh: FrontEnd, model: 
         missing = fresh.run("made", "two")
     finally:
         os.kill(pid, signal.SIGCONT)
-    later = fresh.run("%%autogen --confirm never\nPrint.", "three")
+    later = run_chat(fresh, model, python("print(made)"), "One.", cell="three")
 
     assert "NameError" in missing.error
     assert "agent's kernel" not in missing.text
@@ -84,11 +83,10 @@ def test_pull_takes_data_only_unless_told_to_unpickle(fresh: FrontEnd, model: Fa
 
 
 def test_rows_are_shared_where_that_is_reported(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Fine.", "Fine.")
     fresh.run("import pandas as pd\ntable = pd.DataFrame({'colour': ['blue']})", "values")
 
-    schema = fresh.run("%%autogen -i table\nLook.", "one")
-    rows = fresh.run("%%autogen -i table --share rows\nLook.", "two")
+    schema = run_chat(fresh, model, "Fine.", cell="one", options="-i table")
+    rows = run_chat(fresh, model, "Fine.", cell="two", options="-i table --share rows")
     first, second = (str(request.body["messages"][-1]) for request in model.requests)
 
     assert "colour (" in first
@@ -102,10 +100,6 @@ READ = python("made = 1", "print(made, len(penguins), limit)")
 FRAME = "import pandas as pd\npenguins = pd.DataFrame({'mass': range(344)})\nlimit = 5"
 
 
-def output(model: FakeOpenAI, request: int = -1) -> str:
-    return str(model.requests[request].body["messages"][-1]["content"])
-
-
 def test_variables_that_code_does_not_find_are_copied_and_the_block_runs_again(
     fresh: FrontEnd, model: FakeOpenAI
 ) -> None:
@@ -116,9 +110,9 @@ def test_variables_that_code_does_not_find_are_copied_and_the_block_runs_again(
 
     assert cell.status == "ok", cell.error
     assert cell.decisions == ["Copied to the agent: `penguins`.", "Copied to the agent: `limit`."]
-    assert "1 344 5" in output(model)
-    assert "exitcode: 0" in output(model)
-    assert "The user copied a variable of the notebook, and the block ran again: `penguins`: DataFrame" in output(model)
+    assert "1 344 5" in told(model)
+    assert "exitcode: 0" in told(model)
+    assert "The user copied a variable of the notebook, and the block ran again: `penguins`: DataFrame" in told(model)
 
 
 @pytest.mark.parametrize("stdin", [True, False], ids=["declined", "nobody"])
@@ -132,14 +126,12 @@ def test_model_is_told_who_can_copy_a_variable(fresh: FrontEnd, model: FakeOpenA
     again = fresh.run("%%autogen --confirm never\nAgain.", "again", stdin=stdin)
 
     assert (cell.status, again.status) == ("ok", "ok")
-    assert "The user's notebook has `penguins`: DataFrame, 344 rows x 1 columns" in output(model, 1)
-    assert "only the user can make one, with `%autogen push penguins`" in output(model)
+    assert "The user's notebook has `penguins`: DataFrame, 344 rows x 1 columns" in told(model, 1)
+    assert "only the user can make one, with `%autogen push penguins`" in told(model)
 
 
 def test_names_that_the_notebook_lacks_are_not_offered(fresh: FrontEnd, model: FakeOpenAI) -> None:
     fresh.run("import json as helper\ndef function(): ...", "no data")
-    model.add(python("helper.dumps(1)"), python("function()"), python("nothing"), "Sorry.")
-    cell = fresh.run("%%autogen --confirm never\nGo.")
+    run_chat(fresh, model, python("helper.dumps(1)"), python("function()"), python("nothing"), "Sorry.")
 
-    assert cell.status == "ok", cell.error
-    assert "notebook has" not in "".join(output(model, number) for number in (1, 2, 3))
+    assert "notebook has" not in "".join(told(model, number) for number in (1, 2, 3))

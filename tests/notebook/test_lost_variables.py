@@ -9,14 +9,13 @@ import pytest
 from autogen_nb.kernels.processes import lifeline
 from autogen_nb.testing import FakeOpenAI
 from tests.kernels.looping import bubblewrap
-from tests.notebook.conftest import opened, python
+from tests.notebook.conftest import opened, python, run_chat
 from tests.notebook.front_end import FrontEnd
 from tests.processes import waited
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")
 
 psutil = pytest.importorskip("psutil")
-NEVER = "%%autogen --confirm never\n"
 SUPERVISOR = str(lifeline.SUPERVISOR)
 THREAD = """
 import threading
@@ -46,14 +45,13 @@ def asked(front: FrontEnd) -> str:
 def test_lost_variables_come_back(way: str, crash: str, sandbox: str, model: FakeOpenAI, tmp_path: Path) -> None:
     if sandbox == "bwrap":
         bubblewrap()
-    command, chat, expected = WAYS[way]
+    command, name, expected = WAYS[way]
     work, home = tmp_path / "work", tmp_path / "home"
     work.mkdir()
     home.mkdir()
     with opened(work, model, home) as front:
         for number, code in enumerate((THREAD, "x = 2", CRASHES[crash], "y = 4")):
-            model.add(python(code), "Done.")
-            front.run(f"%%autogen --confirm never --sandbox {sandbox}\nCell {number}.", f"{number}")
+            run_chat(front, model, python(code), "Done.", task=f"Cell {number}.", options=f"--sandbox {sandbox}")
             if crash == "supervisor" and number == 2:
                 # In the sandbox, process ids are others.
                 supervisors = [
@@ -68,8 +66,7 @@ def test_lost_variables_come_back(way: str, crash: str, sandbox: str, model: Fak
         question = asked(front)
         front.click("Run again")
         front.finish(restored)
-        model.add(python(LOOK), "Seen.")
-        looked = front.run(f"%%autogen --confirm never -c {chat}\nLook.", "look")
+        looked = run_chat(front, model, python(LOOK), "Seen.", options=f"-c {name}")
 
     assert "1. <code>thread = threading.Thread(target" in question
     assert "2. <code>x = 2</code>" in question
@@ -78,36 +75,34 @@ def test_lost_variables_come_back(way: str, crash: str, sandbox: str, model: Fak
 
 
 def test_a_kernel_that_the_person_restarted_does_not_get_the_earlier_variables(
-    model: FakeOpenAI, tmp_path: Path
+    model: FakeOpenAI, front: FrontEnd
 ) -> None:
-    with opened(tmp_path, model) as front:
-        for number, code in enumerate(("x = 1", "y = 2")):
-            model.add(python(code), "Done.")
-            front.run(f"{NEVER}Cell {number}.", f"{number}")
-            if number == 0:
-                front.run("%autogen kernel restart", "kernel")
-        front.restart()
-        front.run("%autogen resume --yes", "resume")
-        model.add(python(LOOK), "Seen.")
-        looked = front.run(f"{NEVER}Look.", "look")
+    for number, code in enumerate(("x = 1", "y = 2")):
+        run_chat(front, model, python(code), "Done.", task=f"Cell {number}.")
+        if number == 0:
+            front.run("%autogen kernel restart", "kernel")
+    front.restart()
+    front.run("%autogen resume --yes", "resume")
+    looked = run_chat(front, model, python(LOOK), "Seen.")
 
     assert looked.about("stream") == ["['y']\n"]
 
 
 def test_cells_without_a_checkpoint_say_what_undo_does(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("import os\nn = input('How many? ')"), "Done.", python(THREAD), "Done.", python("x = 2"), "Done.")
-    typing = fresh.start(f"{NEVER}First.", "one")
+    model.add(python("import os\nn = input('How many? ')"), "Done.")
+    typing = fresh.start("%%autogen --confirm never\nFirst.", "one")
     fresh.asked("Send")
     fresh.type("3", into="Goes to the code")
     fresh.click("Send")
-    cells = [fresh.finish(typing), *(fresh.run(f"{NEVER}{name}.", name) for name in ("Second", "Third"))]
+    codes = {"Second.": THREAD, "Third.": "x = 2"}
+    later = [run_chat(fresh, model, python(code), "Done.", task=task) for task, code in codes.items()]
+    cells = [fresh.finish(typing), *later]
     undoing = fresh.start("%autogen undo", "undo")
     fresh.asked("Run again")
     question = asked(fresh)
     fresh.click("Run again")
     undone = fresh.finish(undoing)
-    model.add(python("print(n)"), "Seen.")
-    looked = fresh.run(f"{NEVER}Look.", "look")
+    looked = run_chat(fresh, model, python("print(n)"), "Seen.")
 
     sentence = "There is no checkpoint from before this cell: undo runs the 2 earlier blocks again."
     assert [sentence in cell.text for cell in cells] == [False, False, True]
@@ -207,15 +202,13 @@ echo $((40 + 2))
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_each_cell_of_an_analysis_is_taken_back(model: FakeOpenAI, tmp_path: Path) -> None:
+def test_each_cell_of_an_analysis_is_taken_back(model: FakeOpenAI, front: FrontEnd) -> None:
     assert len(CELLS) == 20
-    with opened(tmp_path, model) as front:
-        for number, code in enumerate(CELLS, 1):
-            task = f"%%autogen --confirm never\nCell {number}."
-            model.add(python(code), "Done.", python(code), "Done.")
-            first = front.run(task, f"first {number}")
-            undone = front.run("%autogen undo --yes", f"undo {number}")
-            again = front.run(task, f"again {number}")
+    for number, code in enumerate(CELLS, 1):
+        task = f"Cell {number}."
+        first = run_chat(front, model, python(code), "Done.", task=task, cell=f"first {number}")
+        undone = front.run("%autogen undo --yes", f"undo {number}")
+        again = run_chat(front, model, python(code), "Done.", task=task, cell=f"again {number}")
 
-            assert undone.text.endswith("The agent's variables are as they were before."), (number, undone.text)
-            assert again.about("stream") == first.about("stream") != [], (number, first.text, again.text)
+        assert undone.text.endswith("The agent's variables are as they were before."), (number, undone.text)
+        assert again.about("stream") == first.about("stream") != [], (number, first.text, again.text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
-from tests.notebook.conftest import python
+from tests.notebook.conftest import python, run_chat
 from tests.notebook.front_end import FrontEnd
 from tests.processes import gone
 
@@ -106,8 +106,7 @@ def test_stop_and_the_end_of_the_chat_leave_nothing_running(fresh: FrontEnd, mod
     child = fresh.run("%%autogen --mcp calc --confirm never\nGo.", "one")
     cell = fresh.start("%%autogen --mcp calc --confirm never\nHang.", "two")
     fresh.wait(begun.exists, "the call")
-    fresh.interrupt()
-    fresh.finish(cell)
+    fresh.stop(cell)
     fresh.run("%autogen kernel stop", "stop")
 
     assert "Stopped." in cell.error
@@ -126,8 +125,7 @@ def test_a_call_shows_its_progress_and_a_stop_cancels_it(fresh: FrontEnd, model:
     fresh.wait(lambda: bool(re.search(r"calc: \d+ of 900 reading files", cell.text)), "the progress")
     ready.touch()
     fresh.wait(begun.exists, "the next call")
-    fresh.interrupt()
-    fresh.finish(cell)
+    fresh.stop(cell)
     fresh.wait(lambda: begun.read_text() == "cancelled", "the cancellation")
     audit = fresh.run("%autogen audit", "audit").text
 
@@ -139,12 +137,10 @@ def test_a_call_shows_its_progress_and_a_stop_cancels_it(fresh: FrontEnd, model:
 
 @pytest.mark.parametrize("tool", ["die", "flood", "hang"])
 def test_a_server_that_dies_floods_or_hangs_gets_a_sentence(fresh: FrontEnd, model: FakeOpenAI, tool: str) -> None:
-    model.add(
-        python(f"try:\n    calc_{tool}()\nexcept RuntimeError as error:\n    print(error)"), python(LOOP), "Done."
-    )
+    fails = python(f"try:\n    calc_{tool}()\nexcept RuntimeError as error:\n    print(error)")
     fresh.run(ADD, "add")
 
-    cell = fresh.run("%%autogen --mcp calc --confirm never --block-timeout 3\nGo.", "one")
+    cell = run_chat(fresh, model, fails, python(LOOP), "Done.", options="--mcp calc --block-timeout 3")
 
     assert "the MCP server 'calc' " in cell.about("stream")[0]
     assert "total 210" in cell.about("stream")[1]

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
-from tests.notebook.conftest import python
+from tests.notebook.conftest import python, run_chat
 from tests.notebook.front_end import FrontEnd
 
 pytestmark = pytest.mark.slow
@@ -14,14 +14,11 @@ def sent(model: FakeOpenAI, number: int = 0) -> list[str]:
 
 
 def test_chats_go_on_with_their_conversation_and_their_kernel(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("total = 41"), "Noted.", python("print(total + 1)"), "It is 42.")
-    model.add("New.", python("print(total + 2)"), "It is 43.")
-
-    fresh.run("%%autogen --confirm never\nRemember 41.", "one")
-    second = fresh.run("%%autogen --confirm never\nAdd one.", "two")
-    note = fresh.run("%%autogen --new\nBegin.", "three").about("note")[0]
+    run_chat(fresh, model, python("total = 41"), "Noted.", task="Remember 41.")
+    second = run_chat(fresh, model, python("print(total + 1)"), "It is 42.", task="Add one.")
+    note = run_chat(fresh, model, "New.", task="Begin.", options="--new").about("note")[0]
     kept = re.findall(r"kept as `([^`]+)`", note)[0]
-    back = fresh.run(f"%%autogen --confirm never -c {kept}\nAdd two.", "four")
+    back = run_chat(fresh, model, python("print(total + 2)"), "It is 43.", task="Add two.", options=f"-c {kept}")
 
     assert second.about("stream") == ["42\n"]
     assert [text.splitlines()[0] for text in sent(model, 2)] == [

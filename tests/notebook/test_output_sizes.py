@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import python
+from tests.notebook.conftest import python, run_chat
 from tests.notebook.front_end import FrontEnd
 
 pytestmark = pytest.mark.slow
@@ -28,14 +28,14 @@ def memory(pid: int) -> int:
 
 
 def test_large_pictures_are_in_files(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "Ready.", python(PICTURES.format(count=60, side=10, size=5_000_000)), "Shown.")
-    notebook.run("%%autogen --confirm never\nWarm up.", "first")
+    run_chat(notebook, model, python("x = 1"), "Ready.", cell="first")
     memory(notebook.pid)
     before = memory(notebook.pid)
 
-    cell = notebook.run("%%autogen --confirm never\nShow.", "second")
+    cell = run_chat(
+        notebook, model, python(PICTURES.format(count=60, side=10, size=5_000_000)), "Shown.", cell="second"
+    )
 
-    assert cell.status == "ok", cell.error
     names = re.findall(r"image/png is in '([^']+)'", cell.text)
     assert [(notebook.cwd / name).stat().st_size > 5_000_000 for name in names] == [True] * 60
     assert sum(map(len, notebook.messages)) < 5_000_000
@@ -43,11 +43,10 @@ def test_large_pictures_are_in_files(notebook: FrontEnd, model: FakeOpenAI) -> N
 
 
 def test_a_picture_is_sent_once(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python(PICTURES.format(count=1, side=10, size=1_000_000)), python("print('on')"), "Shown.")
+    run_chat(
+        notebook, model, python(PICTURES.format(count=1, side=10, size=1_000_000)), python("print('on')"), "Shown."
+    )
 
-    cell = notebook.run("%%autogen --confirm never\nShow.")
-
-    assert cell.status == "ok", cell.error
     assert 1_300_000 < sum(map(len, notebook.messages)) < 2_000_000
 
 
@@ -61,12 +60,10 @@ for name in os.listdir("autogen_files"):
     os.symlink({str(tmp_path)!r}, own)
 """
     large = "print('x' * 3_000_000)\ndisplay(HTML('y' * 9_000_000))"
-    model.add(python(link, large), python(large), "Shown.")
 
-    cell = fresh.run("%%autogen --confirm never\nShow.")
+    cell = run_chat(fresh, model, python(link, large), python(large), "Shown.")
     # The tests that follow share the notebook's folder.
     fresh.run("!find autogen_files -type l -delete", "unlink")
 
-    assert cell.status == "ok", cell.error
     assert len(cell.about("stream")) == 2, cell.text[-2000:]
     assert list(tmp_path.iterdir()) == []

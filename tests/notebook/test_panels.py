@@ -308,8 +308,7 @@ def test_typed_line_or_the_end_of_the_input_goes_to_the_code(either: FrontEnd, m
 
 
 def stop(front: FrontEnd, run: Run, way: Literal["signal", "message"] = "signal") -> None:
-    front.interrupt(way)
-    front.finish(run)
+    front.stop(run, way)
     assert (run.status, run.error) == ("error", "Stopped.")
 
 

@@ -1,16 +1,10 @@
 """``%%autogen --plan``: a plan, which the person approves or edits before any code runs."""
 
-from pathlib import Path
-
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import opened, python
+from tests.notebook.conftest import python, told
 from tests.notebook.front_end import FrontEnd
 
 PLAN = "1. Add.\n2. Say it."
-
-
-def told(model: FakeOpenAI, number: int) -> str:
-    return str(model.requests[number].body["messages"][-1]["content"])
 
 
 def test_edited_plan_reaches_the_assistant_before_its_first_code(either: FrontEnd, model: FakeOpenAI) -> None:
@@ -30,18 +24,16 @@ def test_edited_plan_reaches_the_assistant_before_its_first_code(either: FrontEn
     assert cell.about("stream") == ["42\n"]
 
 
-def test_plan_waits_for_its_answer_after_an_interrupt_and_a_restart(tmp_path: Path, model: FakeOpenAI) -> None:
+def test_plan_waits_for_its_answer_after_an_interrupt_and_a_restart(front: FrontEnd, model: FakeOpenAI) -> None:
     model.add(PLAN, python("print(20 + 22)"), "It is 42.", "Fine.")
-    with opened(tmp_path, model) as front:
-        cell = front.start("%%autogen --plan\nAdd.", "one")
-        front.asked("Carry out")
-        front.interrupt()
-        front.finish(cell)
-        front.start("%%autogen --plan\nAdd.", "one")
-        front.asked("Carry out")
-        front.restart()
-        resumed = front.run_clicking("%autogen resume", "resume", click=["Carry out", "Run"])
-        front.run("%%autogen\nThank you.", "two")
+    cell = front.start("%%autogen --plan\nAdd.", "one")
+    front.asked("Carry out")
+    front.stop(cell)
+    front.start("%%autogen --plan\nAdd.", "one")
+    front.asked("Carry out")
+    front.restart()
+    resumed = front.run_clicking("%autogen resume", "resume", click=["Carry out", "Run"])
+    front.run("%%autogen\nThank you.", "two")
 
     assert resumed.decisions == ["Plan approved · by you", "run by you"]
     assert "I approve the plan" not in resumed.text

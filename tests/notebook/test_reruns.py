@@ -1,9 +1,7 @@
-from pathlib import Path
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import opened, python
+from tests.notebook.conftest import python, run_chat
 from tests.notebook.front_end import FrontEnd, Run
 
 pytestmark = pytest.mark.slow
@@ -46,14 +44,13 @@ def test_pressed_again_while_the_model_writes(notebook: FrontEnd, model: FakeOpe
 
 
 def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    look = "print(kept, 'later' in globals())"
-    model.add(python("kept = 'kept'"), "One.", "Two.", python("later = 1"), "Three.", python(look), "Again.", "After.")
+    look = python("print(kept, 'later' in globals())")
 
-    fresh.run("%%autogen\nZero.".replace("%%autogen", "%%autogen --confirm never"), "zero")
-    fresh.run("%%autogen\nFirst.", "one")
-    fresh.run("%%autogen --confirm never\nSecond.", "two")
-    again = fresh.run("%%autogen --confirm never\nFirst, changed.", "one")
-    fresh.run("%%autogen\nThird.", "three")
+    run_chat(fresh, model, python("kept = 'kept'"), "One.", task="Zero.")
+    run_chat(fresh, model, "Two.", task="First.", cell="one")
+    run_chat(fresh, model, python("later = 1"), "Three.", task="Second.")
+    again = run_chat(fresh, model, look, "Again.", task="First, changed.", cell="one")
+    run_chat(fresh, model, "After.", task="Third.")
 
     zero = ["Zero.", "Let me see.", "exitcode: 0 (execution succeeded)", "One."]
     assert sent(model, 5) == [*zero, "First, changed."]
@@ -71,8 +68,7 @@ def test_a_cell_that_goes_on_drops_what_came_after_and_with_another_option_begin
     def stopped_at_its_question() -> Run:
         cell = fresh.start("%%autogen\nGo.", "one")
         fresh.asked("Run")
-        fresh.interrupt()
-        return fresh.finish(cell)
+        return fresh.stop(cell)
 
     model.add(python("print('ran')"), "Second.", python("print('ran')"), "Fine.")
     stopped_at_its_question()
@@ -101,16 +97,14 @@ def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == 2
 
 
-def test_follow_up_after_a_restart_says_what_is_gone(tmp_path: Path, model: FakeOpenAI) -> None:
-    model.add("One.", "Two.", "Three.", "Four.")
-    with opened(tmp_path, model) as front:
-        front.run("%%autogen\nFirst.", "one")
-        front.run("%%autogen\nSecond.", "two")
+def test_follow_up_after_a_restart_says_what_is_gone(front: FrontEnd, model: FakeOpenAI) -> None:
+    run_chat(front, model, "One.", task="First.")
+    run_chat(front, model, "Two.", task="Second.")
 
-        front.restart()
-        shown = front.run("%autogen show", "show")
-        followed = front.run("%%autogen\nAnd now?", "three")
-        after = front.run("%%autogen\nAnd then?", "four")
+    front.restart()
+    shown = front.run("%autogen show", "show")
+    followed = run_chat(front, model, "Three.", task="And now?")
+    after = run_chat(front, model, "Four.", task="And then?")
 
     assert "`%autogen resume` brings it back" in shown.text
     assert "The next %%autogen cell begins a new one." in shown.text

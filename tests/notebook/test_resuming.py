@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -13,14 +12,8 @@ from autogen_nb.events import Said
 from autogen_nb.sessions.store import SessionStore
 from autogen_nb.testing import FakeOpenAI
 from autogen_nb.testing.fake_openai import Received
-from tests.notebook.conftest import opened, python
+from tests.notebook.conftest import opened, python, run_chat
 from tests.notebook.front_end import FrontEnd
-
-
-@pytest.fixture
-def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
-    with opened(tmp_path, model) as front:
-        yield front
 
 
 def test_chat_continues_with_its_variables_after_a_restart(front: FrontEnd, model: FakeOpenAI) -> None:
@@ -58,39 +51,35 @@ def test_session_of_an_earlier_version_continues(front: FrontEnd, model: FakeOpe
 
 
 def test_extension_says_that_an_earlier_chat_can_be_continued(front: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("One.", "Two.")
-    front.run("%%autogen -c work\nGo.", "one")
+    run_chat(front, model, "One.", options="-c work")
     reloaded = front.run("%reload_ext autogen_nb", "reload")
     loaded, second = front.restart(), front.run("1", "second")
     resumed = front.run("%autogen resume", "resume")
-    followed = front.run("%%autogen -c work\nGo on.", "two")
+    followed = run_chat(front, model, "Two.", cell="two", options="-c work")
 
     hint = "An earlier chat of this notebook is stored ('work'): %autogen resume continues it."
     assert (reloaded.text, loaded.text, second.text) == ("", hint, "1")
     assert "The chat work is back: %%autogen -c work continues it." in resumed.text.replace("`", "")
-    assert followed.status == "ok", followed.error
+    assert followed.about("message")[-1].endswith("Two.")
 
 
 def test_lost_variables_are_named_to_the_person_and_the_model(
     front: FrontEnd, model: FakeOpenAI, tmp_path: Path
 ) -> None:
     (tmp_path / "x.txt").write_text("x")
-    model.add(python("b = open('x.txt').read()"), "Read.", python("c = 2"), "Set.")
-    front.run("%%autogen --confirm never\nRead x.", "one")
-    front.run("%%autogen --confirm never\nSet c.", "two")
+    run_chat(front, model, python("b = open('x.txt').read()"), "Read.", task="Read x.")
+    run_chat(front, model, python("c = 2"), "Set.", task="Set c.")
     front.run("%autogen undo --yes", "undo")
     (tmp_path / "x.txt").unlink()
     front.restart()
     commands = ("history", "usage", "undo --yes", "code", "retry", "branch other", "export out.py")
     denied = {command: front.run(f"%autogen {command}", command).error for command in commands}
 
-    model.add("Hello.")
-    front.run("%%autogen -c other\nGreet.", "other")
+    run_chat(front, model, "Hello.", options="-c other")
     usage = front.run("%autogen usage", "usage")
     resumed = front.run("%autogen resume --yes", "resume")
     again = front.run("%autogen resume --yes", "again")
-    model.add(python("print(1)"), "Over.")
-    front.run("%%autogen --confirm never\nGo on.", "three")
+    run_chat(front, model, python("print(1)"), "Over.", cell="three")
 
     assert {command for command in denied if "`%autogen resume` brings it back" not in denied[command]} == set()
     assert "other" in usage.text, usage.error
@@ -133,11 +122,10 @@ def test_block_that_had_not_ended_runs_again_only_if_the_person_agrees(
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 def test_sandbox_of_an_earlier_cell_is_kept(model: FakeOpenAI, tmp_path: Path) -> None:
-    model.add(python("x = 41"), "Set.", "Fine.")
     (tmp_path / "work").mkdir()
     with opened(tmp_path / "work", model, tmp_path / "home") as front:
-        front.run("%%autogen --sandbox bwrap --confirm never\nSet x.", "one")
-        front.run("%%autogen\nGo on.", "two")
+        run_chat(front, model, python("x = 41"), "Set.", cell="one", options="--sandbox bwrap")
+        run_chat(front, model, "Fine.", cell="two")
         front.restart()
         front.run("%autogen resume --yes", "resume")
 
@@ -238,11 +226,10 @@ def test_session_of_another_notebook_is_resumed_by_its_name(front: FrontEnd, mod
 
 
 def test_code_messages_and_usage_of_chats_are_shown(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "Set.", python("y = x\nnowhere"), python("print(y)"), "Shown.", "Said.")
-    fresh.run("%%autogen --confirm never\nSet x.", "one")
-    fresh.run("%%autogen --confirm never\nShow it.", "two")
-    fresh.run("%%autogen --new -c other\nSay it.", "three")
-    fresh.run("%%autogen --new -c free --confirm never -m offline\nHello.", "free")
+    run_chat(fresh, model, python("x = 1"), "Set.", task="Set x.")
+    run_chat(fresh, model, python("y = x\nnowhere"), python("print(y)"), "Shown.", task="Show it.")
+    run_chat(fresh, model, "Said.", task="Say it.", options="--new -c other")
+    run_chat(fresh, model, task="Hello.", options="--new -c free -m offline")
 
     whole, last = (fresh.run(f"%autogen code{more} -c main", "code") for more in ("", " 1"))
     chats, history, usage = (fresh.run(f"%autogen {name}", name).text for name in ("chats", "history other", "usage"))
@@ -300,8 +287,7 @@ def test_chat_goes_on_where_nothing_can_be_stored(front: FrontEnd, model: FakeOp
 
 @pytest.mark.slow
 def test_resume_asks_before_blocks_run(front: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = 41"), "Set.")
-    front.run("%%autogen --confirm never\nSet x.", "one")
+    run_chat(front, model, python("x = 41"), "Set.")
     front.restart()
 
     nobody = front.run("%autogen resume", "nobody", stdin=False)

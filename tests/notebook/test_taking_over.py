@@ -27,11 +27,17 @@ def let_go(front: FrontEnd, *runs: Run) -> None:
     (front.cwd / "go").unlink()
 
 
+def asking(front: FrontEnd, model: FakeOpenAI, code: str = "%%autogen\nGo.") -> Run:
+    """A cell that asks whether its block may run."""
+    model.add(python("print('ran')", words="First words."), "Fine.")
+    chat = front.start(code, "chat")
+    front.asked("Run")
+    return chat
+
+
 @pytest.mark.slow
 def test_open_question_comes_to_the_cell_that_shows(either: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')", words="First words."), "Fine.")
-    either.start("%%autogen --new\nGo.", "chat")
-    either.asked("Run")
+    asking(either, model, "%%autogen --new\nGo.")
     either.load_page_again()
 
     shown = either.run_clicking("%autogen show", "show", click=["Run"])
@@ -101,13 +107,10 @@ def test_cell_run_again_while_its_code_runs_goes_on(fresh: FrontEnd, model: Fake
 
 @pytest.mark.slow
 def test_stop_ends_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')"), "Fine.")
-    chat = fresh.start("%%autogen\nGo.", "chat")
-    fresh.asked("Run")
+    chat = asking(fresh, model)
     shown = fresh.start("# After a reload:\n\n# the chat again\n%autogen show", "show")
     fresh.wait(lambda: bool(shown.about("panel")), "the panel below the cell that shows")
-    fresh.interrupt()
-    fresh.finish(shown)
+    fresh.stop(shown)
     # What waits behind a cell that failed is given up.
     fresh.finish(chat)
     stopped = shown.error
@@ -155,9 +158,7 @@ def test_chats_of_a_plain_cell_come_to_the_cell_that_shows(either: FrontEnd, mod
 
 @pytest.mark.slow
 def test_run_all_at_a_waiting_chat_keeps_the_order(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')"), "Fine.")
-    chat = fresh.start("%%autogen\nGo.", "chat")
-    fresh.asked("Run")
+    chat = asking(fresh, model)
 
     before = fresh.start("print('before')", "before")
     again = fresh.start("%%autogen\nGo.", "chat")
@@ -172,9 +173,7 @@ def test_run_all_at_a_waiting_chat_keeps_the_order(fresh: FrontEnd, model: FakeO
 
 
 def test_a_cell_that_waits_shows_the_question(either: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')"), "Fine.")
-    chat = either.start("%%autogen --new\nGo.", "chat")
-    either.asked("Run")
+    chat = asking(either, model, "%%autogen --new\nGo.")
 
     waiting = either.start("print('own')", "other")
     either.wait(lambda: waiting.about("panel") != [], "the question", within=1)

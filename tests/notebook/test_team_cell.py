@@ -73,8 +73,7 @@ def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
 
     cell = notebook.start("%%autogen --team pair\nWait.", "task")
     notebook.wait(lambda: "begun" in cell.text, "the output of the code")
-    notebook.interrupt()
-    notebook.finish(cell)
+    notebook.stop(cell)
     again = notebook.run("%%autogen --team pair\nSay it.", "again")
 
     assert cell.error.strip() == "Stopped."

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import opened, python
+from tests.notebook.conftest import python, run_chat
 from tests.notebook.front_end import FrontEnd
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")
 
 psutil = pytest.importorskip("psutil")
 
-NEVER = "%%autogen --confirm never\n"
 LOOK = "print(sorted(name for name in globals() if name in 'xyz'), x if 'x' in globals() else None)"
 
 
@@ -28,19 +27,17 @@ def tasks(model: FakeOpenAI) -> list[str]:
 
 
 def test_cells_are_taken_back_and_brought_back(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = [1]"), "One.", python("x.append(2); y = 2"), "Two.", "Three.", python(LOOK), "Done.")
-    model.add(python(LOOK), "Done.")
-    fresh.run(f"{NEVER}First.", "one")
-    second = fresh.run(f"{NEVER}Second.", "two")
+    run_chat(fresh, model, python("x = [1]"), "One.", task="First.")
+    second = run_chat(fresh, model, python("x.append(2); y = 2"), "Two.", task="Second.")
     undone = fresh.run("%autogen undo", "undo")
     redone = fresh.run("%autogen redo", "redo")
     again = fresh.run("%autogen undo", "again")
-    fresh.run(f"{NEVER}Third.", "three")
+    run_chat(fresh, model, "Three.", task="Third.")
     asked = tasks(model)
-    looked = fresh.run(f"{NEVER}Look.", "look")
+    looked = run_chat(fresh, model, python(LOOK), "Done.", task="Look.")
     late = fresh.run("%autogen redo", "late")
     several = fresh.run("%autogen undo 2", "several")
-    fresh.run(f"{NEVER}Last.", "last")
+    run_chat(fresh, model, python(LOOK), "Done.", task="Last.")
 
     assert "changed x, new y" in second.text.replace("`", "")
     assert undone.status == "ok", undone.error
@@ -55,8 +52,8 @@ def test_cells_are_taken_back_and_brought_back(fresh: FrontEnd, model: FakeOpenA
 
 
 def test_effects_that_stay_are_listed_first(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "One.", python("open('report.txt', 'w').write('text')\ny = 2"), "Two.")
-    fresh.run(f"{NEVER}First.", "one")
+    run_chat(fresh, model, python("x = 1"), "One.", task="First.")
+    model.add(python("open('report.txt', 'w').write('text')\ny = 2"), "Two.")
     fresh.run_clicking("%%autogen -o y\nSecond.", "two", click=["Run"])
     kept = fresh.run_clicking("%autogen undo", "undo", click=["Keep"])
     undone = fresh.run_clicking("%autogen undo", "again", click=["Undo"])
@@ -68,13 +65,11 @@ def test_effects_that_stay_are_listed_first(fresh: FrontEnd, model: FakeOpenAI) 
 
 
 def test_a_cell_that_runs_again_begins_with_its_variables(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "One.", python("x += 1"), "Two.", python("x += 1\nprint(x)"), "Two again.")
-    model.add(python(LOOK), "Done.")
-    fresh.run(f"{NEVER}First.", "one")
-    fresh.run(f"{NEVER}Second.", "two")
-    again = fresh.run(f"{NEVER}Second, changed.", "two")
+    run_chat(fresh, model, python("x = 1"), "One.", task="First.")
+    run_chat(fresh, model, python("x += 1"), "Two.", task="Second.", cell="two")
+    again = run_chat(fresh, model, python("x += 1\nprint(x)"), "Two again.", task="Second, changed.", cell="two")
     redone = fresh.run("%autogen redo", "redo")
-    looked = fresh.run(f"{NEVER}Look.", "look")
+    looked = run_chat(fresh, model, python(LOOK), "Done.", task="Look.")
 
     assert again.about("stream") == ["2\n"]
     assert "`%autogen redo` brings back the earlier state" in again.about("note")[0]
@@ -84,10 +79,9 @@ def test_a_cell_that_runs_again_begins_with_its_variables(fresh: FrontEnd, model
 
 
 def test_a_checkpoint_that_the_system_ended_to_free_memory_is_named(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "One.", python("x = 2"), "Two.", python("x = 3"), "Three.")
-    fresh.run(f"{NEVER}First.", "one")
-    fresh.run(f"{NEVER}Second.", "two")
-    third = fresh.run(f"{NEVER}Third.", "three")
+    run_chat(fresh, model, python("x = 1"), "One.", task="First.")
+    run_chat(fresh, model, python("x = 2"), "Two.", task="Second.")
+    third = run_chat(fresh, model, python("x = 3"), "Three.", task="Third.")
     copies = [each for each in psutil.Process(fresh.pid).children(recursive=True) if each.name() == "checkpoint"]
     scores = {Path(f"/proc/{each.pid}/oom_score_adj").read_text() for each in copies}
     sorted(copies, key=lambda each: each.create_time())[1].kill()
@@ -101,12 +95,11 @@ def test_a_checkpoint_that_the_system_ended_to_free_memory_is_named(fresh: Front
 
 @pytest.mark.slow
 def test_without_checkpoints_the_blocks_run_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "One.", python("x = 2"), "Two.", python(LOOK), "Done.")
     fresh.run("%config AutogenMagics.checkpoints = False", "off")
-    fresh.run("%%autogen -c other --confirm never\nFirst.", "one")
-    fresh.run("%%autogen -c other --confirm never\nSecond.", "two")
+    run_chat(fresh, model, python("x = 1"), "One.", task="First.", options="-c other")
+    run_chat(fresh, model, python("x = 2"), "Two.", task="Second.", options="-c other")
     undone = fresh.run_clicking("%autogen undo -c other", "undo", click=["Run again"])
-    looked = fresh.run("%%autogen -c other --confirm never\nLook.", "look")
+    looked = run_chat(fresh, model, python(LOOK), "Done.", task="Look.", options="-c other")
 
     assert "There is no checkpoint of the agent's variables." in undone.text
     assert "Restored: `x`." in undone.text
@@ -114,11 +107,10 @@ def test_without_checkpoints_the_blocks_run_again(fresh: FrontEnd, model: FakeOp
 
 
 def test_a_block_that_failed_or_crashed_is_taken_back_and_the_model_is_told(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "One.", python("x += 1\nx = x / 0"), python("x += 1"), "Two.")
-    model.add(python("x = 3\nimport os\nos._exit(1)"), python(LOOK), "Done.")
-    fresh.run(f"{NEVER}First.", "one")
-    fresh.run(f"{NEVER.strip()} --on-error rollback\nSecond.", "two")
-    crashed = fresh.run(f"{NEVER}Third.", "three")
+    run_chat(fresh, model, python("x = 1"), "One.", task="First.")
+    fails = python("x += 1\nx = x / 0")
+    run_chat(fresh, model, fails, python("x += 1"), "Two.", task="Second.", options="--on-error rollback")
+    crashed = run_chat(fresh, model, python("x = 3\nimport os\nos._exit(1)"), python(LOOK), "Done.", task="Third.")
     code = fresh.run("%autogen code", "code")
     failure, crash = (str(model.requests[number].body["messages"][-1]["content"]) for number in (3, 6))
 
@@ -131,16 +123,14 @@ def test_a_block_that_failed_or_crashed_is_taken_back_and_the_model_is_told(fres
 
 
 @pytest.mark.slow
-def test_taken_back_cells_stay_away_after_a_restart(tmp_path: Path, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "One.", python("x = 2"), "Two.", python(LOOK), "Done.")
-    with opened(tmp_path, model) as front:
-        front.run(f"{NEVER}First.", "one")
-        front.run(f"{NEVER}Second.", "two")
-        front.run("%autogen undo", "undo")
-        front.restart()
-        front.run("%autogen resume --yes", "resume")
-        redone = front.run("%autogen redo --yes", "redo")
-        looked = front.run(f"{NEVER}Look.", "look")
+def test_taken_back_cells_stay_away_after_a_restart(front: FrontEnd, model: FakeOpenAI) -> None:
+    run_chat(front, model, python("x = 1"), "One.", task="First.")
+    run_chat(front, model, python("x = 2"), "Two.", task="Second.")
+    front.run("%autogen undo", "undo")
+    front.restart()
+    front.run("%autogen resume --yes", "resume")
+    redone = front.run("%autogen redo --yes", "redo")
+    looked = run_chat(front, model, python(LOOK), "Done.", task="Look.")
 
     assert "Brought back the cell “Second”" in redone.text
     assert looked.about("stream") == ["['x'] 2\n"]
@@ -148,10 +138,9 @@ def test_taken_back_cells_stay_away_after_a_restart(tmp_path: Path, model: FakeO
 
 
 def test_a_budget_counts_what_was_taken_back(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("One.", "Two.", "Three.")
-    spent = [fresh.run("%%autogen --budget 100ktokens\nFirst.", "one").text]
+    spent = [run_chat(fresh, model, "One.", task="First.", options="--budget 100ktokens").text]
     fresh.run("%autogen undo", "undo")
-    spent.append(fresh.run("%%autogen --budget 100ktokens\nSecond.", "two").text)
+    spent.append(run_chat(fresh, model, "Two.", task="Second.", options="--budget 100ktokens").text)
     first, second = (int(re.findall(r"([\d,]+) of 100,000 tokens", text)[-1].replace(",", "")) for text in spent)
 
     assert second > first
@@ -159,31 +148,28 @@ def test_a_budget_counts_what_was_taken_back(fresh: FrontEnd, model: FakeOpenAI)
 
 @pytest.mark.slow
 def test_a_state_that_was_lost_does_not_come_back_by_redo(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(
-        python("x = 1"), "One.", python("x = 2\nimport os\nprint(os.getpid())"), "Two.", python("x = 3"), "Three."
-    )
-    fresh.run(f"{NEVER}First.", "one")
-    second = fresh.run(f"{NEVER}Second.", "two")
+    run_chat(fresh, model, python("x = 1"), "One.", task="First.")
+    second = run_chat(fresh, model, python("x = 2\nimport os\nprint(os.getpid())"), "Two.", task="Second.", cell="two")
     os.kill(int(second.about("stream")[0]), signal.SIGKILL)
-    fresh.run(f"{NEVER}Second, changed.", "two")
+    run_chat(fresh, model, python("x = 3"), "Three.", task="Second, changed.", cell="two")
     redone = fresh.run("%autogen redo --yes", "redo")
+    looked = run_chat(fresh, model, python(LOOK), "Done.", task="Look.")
 
     assert "as they were then" in redone.text or "There is no checkpoint" in redone.text
-    model.add(python(LOOK), "Done.")
-    assert fresh.run(f"{NEVER}Look.", "look").about("stream") == ["['x'] 2\n"]
+    assert looked.about("stream") == ["['x'] 2\n"]
 
 
 def test_a_cell_is_retried_beside_its_earlier_answer_which_can_come_back(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = [1]"), "One.", python("x.append(2)"), "**Two**.", python("x.append(3)"), "Three.")
-    model.add(python(LOOK), "Seen.", python("x = [9]"), "Nine.", python(LOOK), "Seen.")
-    fresh.run(f"{NEVER}First.", "one")
-    fresh.run(f"{NEVER}Second.", "two")
+    run_chat(fresh, model, python("x = [1]"), "One.", task="First.")
+    run_chat(fresh, model, python("x.append(2)"), "**Two**.", task="Second.")
+    model.add(python("x.append(3)"), "Three.")
     retried = fresh.run("%autogen retry -m another", "retry")
-    looked = fresh.run(f"{NEVER}Look.", "look")
+    looked = run_chat(fresh, model, python(LOOK), "Seen.", task="Look.")
     asked = tasks(model)
+    model.add(python("x = [9]"), "Nine.")
     fresh.run("%autogen retry", "again")
     redone = fresh.run("%autogen redo", "redo")
-    back = fresh.run(f"{NEVER}Look again.", "back")
+    back = run_chat(fresh, model, python(LOOK), "Seen.", task="Look again.")
 
     assert retried.status == "ok", retried.error
     assert "The new answer is kept." in retried.text
@@ -197,19 +183,16 @@ def test_a_cell_is_retried_beside_its_earlier_answer_which_can_come_back(fresh: 
 def test_a_branch_has_its_own_kernel_and_conversation(fresh: FrontEnd, model: FakeOpenAI) -> None:
     empty = fresh.run("%autogen branch what-if --yes", "empty")
     nothing = fresh.run("%autogen retry", "nothing")
-    model.add(python("x = [1]"), "One.", python("y = 2"), "Two.")
-    fresh.run(f"{NEVER}First.", "one")
-    fresh.run(f"{NEVER}Second.", "two")
+    run_chat(fresh, model, python("x = [1]"), "One.", task="First.")
+    run_chat(fresh, model, python("y = 2"), "Two.", task="Second.")
     branched = fresh.run("%autogen branch what-if --at 1 --yes", "branch")
-    model.add(python("x.append(5); " + LOOK), "Branch.", python(LOOK), "Main.")
-    there = fresh.run("%%autogen --confirm never -c what-if\nThere.", "there")
+    there = run_chat(fresh, model, python("x.append(5); " + LOOK), "Branch.", task="There.", options="-c what-if")
     asked_there = tasks(model)
-    here = fresh.run(f"{NEVER}Here.", "here")
+    here = run_chat(fresh, model, python(LOOK), "Main.", task="Here.")
     asked_here = tasks(model)
     again = fresh.run("%autogen branch what-if --yes", "again")
-    model.add(python("x = [2]"), "One.", python(LOOK), "Branch.")
-    fresh.run(f"{NEVER}First.", "one")
-    later = fresh.run("%%autogen --confirm never -c what-if\nLater.", "later")
+    run_chat(fresh, model, python("x = [2]"), "One.", task="First.")
+    later = run_chat(fresh, model, python(LOOK), "Branch.", task="Later.", options="-c what-if")
 
     assert "chat 'main' has no cell" in empty.error
     assert "has no answer to retry: it has no cell" in nothing.error

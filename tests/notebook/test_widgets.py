@@ -5,7 +5,7 @@ import pytest
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.widgets import VIEW, static_form
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import python
+from tests.notebook.conftest import python, run_chat
 from tests.notebook.front_end import FrontEnd, Run
 
 SLIDER = """
@@ -83,11 +83,6 @@ def outputs(front: FrontEnd) -> list[dict[str, Any]]:
     return list(widget(front, "OutputModel")[1]["outputs"])
 
 
-def answer(front: FrontEnd, model: FakeOpenAI, block: str) -> Run:
-    model.add(python(block), "Done.")
-    return front.run("%%autogen --confirm never\nGo on.")
-
-
 def static(cell: Run) -> str:
     return "".join(
         output.data.get("text/html", "")
@@ -98,7 +93,7 @@ def static(cell: Run) -> str:
 
 @pytest.mark.parametrize("either", ["sub", pytest.param("main", marks=pytest.mark.slow)], indirect=True)
 def test_slider_draws_again_after_the_chat(either: FrontEnd, model: FakeOpenAI) -> None:
-    cell = answer(either, model, SLIDER)
+    cell = run_chat(either, model, python(SLIDER), "Done.")
     name, state = widget(either, "IntSliderModel")
     assert (state["value"], outputs(either)[0]["text"]) == (2, "power 2\n")
     before = outputs(either)[1]["data"]["image/png"]
@@ -114,7 +109,7 @@ def test_slider_draws_again_after_the_chat(either: FrontEnd, model: FakeOpenAI) 
 
 
 def test_hostile_widgets(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    cell = answer(notebook, model, HOSTILE)
+    cell = run_chat(notebook, model, python(HOSTILE), "Done.")
 
     states = {state["_model_name"]: state for state in notebook.widgets.values()}
     assert states["HTMLModel"]["value"] == "<b>bold</b>"
@@ -134,16 +129,15 @@ def test_hostile_widgets(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 def test_malformed_states_end_nothing(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    cell = answer(notebook, model, MALFORMED)
+    cell = run_chat(notebook, model, python(MALFORMED), "Done.")
 
     assert "through" in cell.about("stream")[0]
     assert "Done." in cell.about("message")[-1]
 
 
 def test_callback_has_no_permissions(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python(BUTTON), "Done.")
     notebook.run("%autogen kernel stop", "stop")
-    notebook.run("%%autogen --confirm never\nGo on.")
+    run_chat(notebook, model, python(BUTTON), "Done.")
     model.add("Hello.", python(BUTTON), "Done.")
     unguarded = notebook.run("%%autogen --confirm risky\nHello.")
     notebook.run("%autogen kernel stop", "stop")
@@ -159,7 +153,7 @@ def test_callback_has_no_permissions(notebook: FrontEnd, model: FakeOpenAI) -> N
 
 def test_flood_of_updates_is_merged(notebook: FrontEnd, model: FakeOpenAI) -> None:
     before = len(notebook.messages)
-    cell = answer(notebook, model, FLOOD)
+    cell = run_chat(notebook, model, python(FLOOD), "Done.")
 
     assert sum("'value': " in message and "comm_msg" in message for message in notebook.messages[before:]) < 500
     assert "width:100.0%" in static(cell)

@@ -10,7 +10,7 @@ import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.contract.ways import Cannot, image
-from tests.notebook.conftest import python
+from tests.notebook.conftest import python, told
 from tests.notebook.front_end import FrontEnd
 from tests.tutorial.running import printed_by
 
@@ -47,10 +47,6 @@ def ran(name: str, folder: Path, replies: Sequence[Any]) -> tuple[str, FakeOpenA
     with FakeOpenAI(replies) as server:
         printed = printed_by(source(name), folder, server.base_url)
     return printed, server
-
-
-def told(server: FakeOpenAI, number: int) -> str:
-    return str(server.requests[number].body["messages"][-1]["content"])
 
 
 @pytest.mark.slow
