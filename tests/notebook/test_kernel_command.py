@@ -5,15 +5,14 @@ import pytest
 
 from autogen_nb.notebook.cell_source import Transformer
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import python
+from tests.notebook.conftest import python, run_chat
 from tests.notebook.front_end import FrontEnd
 
 
 @pytest.mark.slow
 def test_a_kernel_and_its_variables_are_shown_and_it_restarts(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("import numpy\nbig = numpy.zeros(1000)\ntext = '<b>x</b>'"), "Done.", "Fine.")
-    fresh.run("%%autogen --confirm never\nGo.", "one")
-    fresh.run("%%autogen -c other\nGo.", "two")
+    run_chat(fresh, model, python("import numpy\nbig = numpy.zeros(1000)\ntext = '<b>x</b>'"), "Done.")
+    run_chat(fresh, model, "Fine.", cell="two", options="-c other")
 
     status = fresh.run("%autogen kernel status main", "status")
     variables = fresh.run("%autogen kernel vars main", "vars")
@@ -60,16 +59,34 @@ REFUSED = {
     "export nowhere/out.py": "does not exist",
     "export there.py": "already exists; --force overwrites it",
     "exprot x.py": "is not a command; did you mean 'export'?",
+    "rules ad network x": "did you mean 'add'?",
+    "rules explode": "it has list, add, remove, clear",
+    "rules add": "the following arguments are required: RULE; the command is %autogen rules add RULE ...",
+    "rules remove": "are required: RULE",
+    "rules remove 2": "there is no rule 2; `%autogen rules` lists them",
+    "rules remove 0": "there is no rule 0",
+    "rules remove network x": "there is no rule 'network x'",
+    "rules add everything": "'everything' is none of them",
+    "rules clear all": "unrecognized arguments: all; the command is %autogen rules clear [--yes]",
+    "model forgt": "has no 'forgt'; did you mean 'forget'",
+    "model all": "has no 'all'; it has set, forget",
+    "model forget all": "unrecognized arguments: all; the command is %autogen model forget",
+    "model set --key sk-1": "unrecognized arguments: --key; the command is %autogen model set",
+    "model set --key=sk-1": "unrecognized arguments: --key=…; the command is %autogen model set",
+    "models all": "unrecognized arguments: all; the command is %autogen models",
 }
 
 
-@pytest.mark.slow
 def test_invalid_arguments_are_refused(fresh: FrontEnd) -> None:
     (fresh.cwd / "there.py").touch()
+    fresh.run("%autogen rules add network api.example.org", "rule")
 
     errors = {words: fresh.run(f"%autogen {words}").error for words in REFUSED}
 
     assert {words: error for words, error in errors.items() if REFUSED[words] not in error} == {}
+    assert "sk-1" not in str(errors.values())
+    (_, rule) = fresh.run("%autogen rules", "rules").text.splitlines()
+    assert rule.startswith("1  network api.example.org ")
 
 
 def test_help_explains_all_commands_and_each(fresh: FrontEnd) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from autogen_nb.conversations.chat_sessions import ChatSessions
 from autogen_nb.conversations.conversations import Conversations
-from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.model_selection import ModelConnection
 from autogen_nb.models.config.server_check import local_servers
 from autogen_nb.notebook.commands import settings_commands
@@ -159,23 +158,6 @@ def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:
     assert here == ModelConnection("other", KEY, "http://localhost:1/v1")
     assert path == ModelConnection("typed", KEY, "http://localhost:1/api/v1")
     assert elsewhere == ModelConnection("", None, "http://localhost:2/v1")
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("model forgt", "has no 'forgt'; did you mean 'forget'"),
-        ("model all", "has no 'all'; it has set, forget"),
-        ("model forget all", "unrecognized arguments: all; the command is %autogen model forget"),
-        ("model set --key sk-1", "unrecognized arguments: --key; the command is %autogen model set"),
-        ("model set --key=sk-1", "unrecognized arguments: --key=…; the command is %autogen model set"),
-        ("models all", "unrecognized arguments: all; the command is %autogen models"),
-    ],
-)
-def test_other_words_are_a_mistake(in_folder: Notebook, words: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said) as refused:
-        output_of(in_folder, words)
-    assert "sk-1" not in str(refused.value)
 
 
 @pytest.mark.slow

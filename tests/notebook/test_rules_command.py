@@ -6,7 +6,6 @@ import pytest
 from autogen_nb.conversations.chat_sessions import ChatSessions
 from autogen_nb.conversations.conversations import Conversations
 from autogen_nb.core.policy.rules import Rule
-from autogen_nb.errors import ConfigError
 from autogen_nb.human.rule_based_approver import RulesFile
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.settings import Settings
@@ -63,30 +62,6 @@ def test_clear_asks_first(rules: RulesFile) -> None:
 
     assert (kept, cleared, nothing) == ("Nothing was revoked.", "Revoked all 2 rules.", "There are no rules.")
     assert rules.rules() == ()
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        ("ad network x", "did you mean 'add'?"),
-        ("explode", "it has list, add, remove, clear"),
-        ("add", "the following arguments are required: RULE; the command is %autogen rules add RULE ..."),
-        ("remove", "are required: RULE"),
-        ("remove 2", "there is no rule 2; `%autogen rules` lists them"),
-        ("remove 0", "there is no rule 0"),
-        ("remove network x", "there is no rule 'network x'"),
-        ("add everything", "'everything' is none of them"),
-        ("clear all", "unrecognized arguments: all; the command is %autogen rules clear [--yes]"),
-    ],
-)
-def test_invalid_arguments_are_refused(rules: RulesFile, words: str, complaint: str) -> None:
-    rules.add(Rule("network", "api.example.org"))
-
-    with pytest.raises(ConfigError) as refused:
-        said(rules, words)
-
-    assert complaint in str(refused.value)
-    assert rules.rules() == (Rule("network", "api.example.org"),)
 
 
 def test_markup_in_a_rule_stays_text(rules: RulesFile) -> None:
