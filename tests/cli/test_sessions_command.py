@@ -28,16 +28,6 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return session.name
 
 
-def test_export_refuses_to_overwrite_pictures(session: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("out_files").mkdir()
-
-    code = main(["sessions", "export", session, "out.md", "--unchecked"])
-
-    assert code == 2
-    assert "would overwrite 'out_files'; --force allows it" in capsys.readouterr().err
-    assert not Path("out.md").exists()
-
-
 def test_exported_page_has_the_text_of_a_chart(session: str) -> None:
     code = main(["sessions", "export", session, "out.html", "--unchecked"])
 
