@@ -21,12 +21,14 @@ _MISFITS = """area => {
 }"""
 
 
-def picture(notebook: NotebookPage, name: str) -> list[str]:
-    """Takes pictures of the first task's cell, and gives back what does not fit."""
+def picture(notebook: NotebookPage, name: str, cell: int = 1) -> list[str]:
+    """Takes pictures of a cell, and gives back what does not fit."""
+    misfits = []
     for theme in ("dark", "light"):
         notebook.set_theme(theme)
-        notebook.screenshot(f"{name}-{theme}", 1)
-    return misfits_of(notebook)
+        notebook.screenshot(f"{name}-{theme}", cell)
+        misfits += misfits_of(notebook, cell)
+    return misfits
 
 
 def misfits_of(notebook: NotebookPage, cell: int = 1) -> list[str]:

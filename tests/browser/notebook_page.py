@@ -78,6 +78,12 @@ class NotebookPage:
         else:
             self._await_ready()
 
+    def reopen(self) -> None:
+        """The notebook is saved, its kernel is ended, and the page is loaded again."""
+        self.save()
+        self.end_kernels()
+        self.reload()
+
     def save(self) -> None:
         self.page.locator('[data-jp-item-name="save"]').locator("visible=true").click()
         self.page.wait_for_function(f"!{_CONTEXT}.model.dirty")
@@ -136,6 +142,14 @@ class NotebookPage:
         # A click into the prompt selects the cell.
         self.cell(index).locator(".jp-InputPrompt").click()
         self._run("notebook:run-cell")
+
+    def finish_all(self) -> None:
+        self.run_all()
+        self.await_idle()
+
+    def finish_cell(self, index: int) -> None:
+        self.run_cell(index)
+        self.await_idle()
 
     def output(self, index: int) -> Locator:
         return self.cell(index).locator(".jp-Cell-outputArea")

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import LOAD, PLOT
-from tests.browser.looks import misfits_of
+from tests.browser.looks import picture
 from tests.browser.notebook_page import NotebookPage
 
 WRITES = f"import os\nos.system('exit 0')\n{PLOT}"
@@ -20,8 +20,7 @@ def test_attached_session_asks_in_the_notebook(notebook: NotebookPage, fake: Fak
     del fake
     notebook.create(LOAD, "import os\nos.environ['HOME']", "%autogen attach main")
     for number in (0, 1):
-        notebook.run_cell(number)
-        notebook.await_idle()
+        notebook.finish_cell(number)
     # The text of an output begins with its number.
     home = notebook.output(1).inner_text().split("'")[1]
     command = StdioServerParameters(
@@ -48,11 +47,7 @@ def test_attached_session_asks_in_the_notebook(notebook: NotebookPage, fake: Fak
     expect(notebook.output(2)).to_contain_text("asks its questions")
     loop.call_soon_threadsafe(attached.set)
     expect(notebook.button(2, "Run")).to_be_visible()
-    misfits = []
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"attached-{theme}", 2)
-        misfits += misfits_of(notebook)
+    misfits = picture(notebook, "attached", 2)
     notebook.click(2, "Run")
     thread.join()
     loop.close()

@@ -107,8 +107,7 @@ def _drag(chart: Locator, start: tuple[int, int], end: tuple[int, int]) -> None:
 def test_charts_are_alive_and_stay_so(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
     fake.add(code(*(program.strip() for program in PROGRAMS)), "There they are.")
     notebook.create(connected(fake), "%%autogen --confirm never\nDraw.")
-    notebook.run_all()
-    notebook.await_idle()
+    notebook.finish_all()
     _are_alive(notebook.output(1))
     for theme in ("dark", "light"):
         notebook.set_theme(theme)
@@ -121,9 +120,7 @@ def test_charts_are_alive_and_stay_so(notebook: NotebookPage, fake: FakeOpenAI, 
                 notebook.screenshot(f"charts-{theme}-{pixels}", 1)
     assert "not shown" not in notebook.output(1).inner_text()
 
-    notebook.save()
-    notebook.end_kernels()
-    notebook.reload()
+    notebook.reopen()
     _are_alive(notebook.output(1))
 
     html = nbconvert(folder / "story.ipynb")
@@ -136,8 +133,7 @@ def test_charts_are_alive_in_an_exported_page(notebook: NotebookPage, fake: Fake
     fake.add(code(*(program.strip() for program in PROGRAMS)), "There they are.")
     task = "%%autogen --confirm never\nDraw."
     notebook.create(connected(fake), task, "%autogen export charts.html --yes")
-    notebook.run_all()
-    notebook.await_idle()
+    notebook.finish_all()
 
     with notebook.page.context.new_page() as page:
         page.goto((folder / "charts.html").as_uri())
@@ -148,8 +144,7 @@ def test_a_line_says_what_fails_in_a_frame(notebook: NotebookPage, fake: FakeOpe
     pages = [f"<p>page</p><script>{script}</script>" for script in LINES]
     fake.add(code(f"from IPython.display import HTML\ndisplay(*map(HTML, {pages}))"), "There they are.")
     notebook.create(connected(fake), "%%autogen --confirm never\nDraw.")
-    notebook.run_all()
-    notebook.await_idle()
+    notebook.finish_all()
 
     lines = [re.compile(line) for line in LINES.values() if line]
     expect(notebook.output(1).locator("iframe ~ [data-autogen-nb-line]")).to_have_text(lines)
@@ -162,8 +157,7 @@ def test_a_line_says_what_fails_in_a_frame(notebook: NotebookPage, fake: FakeOpe
 def test_a_long_table_scrolls_below_its_head(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     fake.add(code("import pandas as pd\npd.DataFrame({'number': range(50)})"), "There it is.")
     notebook.create(connected(fake), "%%autogen --confirm never\nDraw.")
-    notebook.run_all()
-    notebook.await_idle()
+    notebook.finish_all()
     table = notebook.output(1).locator("table.dataframe")
     last = table.locator("tr").last
     expect(last).not_to_be_in_viewport()

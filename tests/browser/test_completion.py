@@ -19,8 +19,7 @@ PLACES = {
 def test_tab_offers_options_values_and_commands(notebook: NotebookPage) -> None:
     variables = "penguins = [{'mass': 3.5}] * 344\nprices = [1.5, 2.5]"
     notebook.create(f"{LOAD}\n{variables}", "")
-    notebook.run_cell(0)
-    notebook.await_idle()
+    notebook.finish_cell(0)
     editor, entries = notebook.cell(1).locator(".cm-content"), notebook.page.locator(".jp-Completer-item")
     for theme in ("light", "dark"):
         notebook.set_theme(theme)

@@ -109,8 +109,7 @@ def test_restart_removes_the_status_line(notebook: NotebookPage, fake: FakeOpenA
 
     expect(status).to_be_hidden()
     # The server cannot end a kernel that it still restarts.
-    notebook.run_cell(0)
-    notebook.await_idle()
+    notebook.finish_cell(0)
 
 
 def test_restarted_kernel_leaves_a_panel_that_is_seen_to_be_dead(notebook: NotebookPage, fake: FakeOpenAI) -> None:
@@ -143,8 +142,7 @@ def test_chat_continues_after_a_restart_and_gives_its_code(notebook: NotebookPag
     notebook.restart()
     expect(notebook.output(3)).to_contain_text(WAY_ON)
     # The server cannot end a kernel that it still restarts.
-    notebook.run_cell(0)
-    notebook.await_idle()
+    notebook.finish_cell(0)
     notebook.end_kernels()
     notebook.reload()
     expect(notebook.output(3)).to_contain_text(WAY_ON)

@@ -69,8 +69,7 @@ def test_plots_of_a_block_stand_side_by_side_where_they_fit(notebook: NotebookPa
     fake.add(code("\n".join([PLOT] * 3)), code(PLOT), "Done.")
     notebook.create(connected(fake), "%%autogen --confirm never\nPlot.")
     with width(notebook, 1400):
-        notebook.run_all()
-        notebook.await_idle()
+        notebook.finish_all()
         expect(notebook.output(1).locator("img")).to_have_count(4)
         tops, widths = _measure(notebook)
         notebook.screenshot("plots", 1)
@@ -93,13 +92,10 @@ def test_a_switch_shows_more_or_less_also_without_a_kernel(
 ) -> None:
     fake.add(code(f"for number in range(60): print('line', number)\n{PLOT}"), "Squares grow.")
     notebook.create(connected(fake), "%%autogen --confirm never\nPlot.")
-    notebook.run_all()
-    notebook.await_idle()
+    notebook.finish_all()
     live = _walk(notebook)
     notebook.screenshot("show", 1)
-    notebook.save()
-    notebook.end_kernels()
-    notebook.reload()
+    notebook.reopen()
     saved = _walk(notebook)
     story = folder / "story.ipynb"
     book = json.loads(story.read_text())

@@ -10,8 +10,7 @@ def test_enter_asks_the_next_question_in_a_cell_below(notebook: NotebookPage, fa
     fake.add("Four.\n\nTERMINATE", "Nine.\n\nTERMINATE")
     notebook.create(connected(fake), "%%autogen -c squares\nWhat is 2 squared?", "'the last cell'")
     for number in (0, 1):
-        notebook.run_cell(number)
-        notebook.await_idle()
+        notebook.finish_cell(number)
     misfits = []
     for theme in ("dark", "light"):
         notebook.set_theme(theme)

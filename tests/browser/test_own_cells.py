@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import code, connected
-from tests.browser.looks import misfits_of
+from tests.browser.looks import picture
 from tests.browser.notebook_page import NotebookPage
 
 SETUP = "import pandas as pd\nsales = pd.DataFrame({'month': [1, 2, 3], 'amount': ['10.5', '20.25', 'none']})"
@@ -20,24 +20,18 @@ def test_fix_shows_the_difference_and_puts_the_new_cell_below(
     fake.add(code(f"import pandas as pd\n{MENDED}"), "One `amount` is text.\n\nTERMINATE", "It adds.\n\nTERMINATE")
     notebook.create(connected(fake), SETUP, BROKEN)
     for number in (0, 1, 2, 2):
-        notebook.run_cell(number)
-        notebook.await_idle()
+        notebook.finish_cell(number)
     expect(notebook.output(2)).not_to_contain_text("%autogen fix")
     notebook.screenshot("fix-buttons", 2)
     notebook.output(2).get_by_role("button", name="fix").click()
     expect(notebook.cell(3).locator(".cm-content")).to_have_text("%autogen fix 4")
     notebook.click(3, "Run")
     expect(notebook.button(3, "Put the new cell below")).to_be_visible()
-    misfits = []
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"fix-{theme}", 3)
-        misfits += misfits_of(notebook)
+    misfits = picture(notebook, "fix", 3)
     notebook.click(3, "Put the new cell below")
     notebook.await_idle()
     expect(notebook.cell(4).locator(".cm-content")).to_contain_text("to_numeric")
-    notebook.run_cell(4)
-    notebook.await_idle()
+    notebook.finish_cell(4)
     notebook.save()
     cells = nbformat.read(folder / "story.ipynb", nbformat.current_nbformat).cells
     origins = [cell.metadata["autogen_nb"] for cell in cells if "autogen_nb" in cell.metadata]

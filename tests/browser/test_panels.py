@@ -48,9 +48,7 @@ def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: Fak
     misfits += picture(notebook, "turn-after")
     assert misfits == []
     assert str(fake.requests[1].body).count("Ask for my name.") == 1
-    notebook.save()
-    notebook.end_kernels()
-    notebook.reload()
+    notebook.reopen()
     expect(area).to_contain_text("Typed for the code (Password): a password · by you")
     expect(area.locator("button.jupyter-button")).to_have_count(0)
     # That of the next question.

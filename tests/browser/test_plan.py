@@ -2,7 +2,7 @@ from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import PLOT, code, connected
-from tests.browser.looks import misfits_of
+from tests.browser.looks import picture
 from tests.browser.notebook_page import NotebookPage
 
 PLAN = "1. Read `sales.csv` and look at its columns.\n2. Sum the amounts of each month.\n3. Plot the sums as a line."
@@ -11,15 +11,10 @@ PLAN = "1. Read `sales.csv` and look at its columns.\n2. Sum the amounts of each
 def test_plan_is_edited_before_the_first_code(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     fake.add(PLAN, code(PLOT), "The squares grow.\n\nTERMINATE")
     notebook.create(connected(fake), "%%autogen --plan\nPlot the sales of each month.")
-    notebook.run_cell(0)
-    notebook.await_idle()
+    notebook.finish_cell(0)
     notebook.run_cell(1)
     expect(notebook.button(1, "Carry out")).to_be_visible()
-    misfits = []
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"plan-{theme}", 1)
-        misfits += misfits_of(notebook)
+    misfits = picture(notebook, "plan")
     notebook.click(1, "Edit")
     area = notebook.output(1).locator("textarea")
     expect(area).to_have_value(PLAN)

@@ -24,9 +24,7 @@ def test_quickstart_from_the_first_cell_to_a_reload_without_a_kernel(notebook: N
     assert box["height"] <= TWO_SCREENS
     notebook.screenshot("quickstart", FIRST)
 
-    notebook.save()
-    notebook.end_kernels()
-    notebook.reload()
+    notebook.reopen()
     shown = notebook.outputs(FIRST)
     assert shown.images == plots
     assert "\u00b7 run by you, " in shown.text

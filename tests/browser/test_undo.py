@@ -18,8 +18,7 @@ def test_two_answers_stand_side_by_side(notebook: NotebookPage, fake: FakeOpenAI
     )
     notebook.create(connected(fake), "%%autogen --confirm never\nCount the prices.", "%autogen retry -m another-model")
     for cell in (0, 1):
-        notebook.run_cell(cell)
-        notebook.await_idle()
+        notebook.finish_cell(cell)
     notebook.run_cell(2)
     expect(notebook.output(2)).to_contain_text("The new answer is kept.")
     notebook.screenshot("retry", 2)
@@ -47,8 +46,7 @@ def test_a_cell_is_taken_back_by_its_button(notebook: NotebookPage, fake: FakeOp
     notebook.await_idle()
     notebook.screenshot("undone", 3)
     # The button has inserted a cell.
-    notebook.run_cell(4)
-    notebook.await_idle()
+    notebook.finish_cell(4)
 
     expect(notebook.output(4)).to_contain_text("It is 7.")
     expect(notebook.output(4)).to_contain_text("7")
@@ -84,8 +82,7 @@ def test_charts_and_pools_are_taken_back_and_what_has_no_checkpoint_runs_again(
     )
     notebook.run_cell(0)
     for cell in (1, 2, 3, 4):
-        notebook.run_cell(cell)
-        notebook.await_idle()
+        notebook.finish_cell(cell)
         if cell in (2, 4):
             expect(notebook.output(cell)).to_contain_text("The agent's variables are as they were before.")
             notebook.screenshot(f"undo-after-{'chart' if cell == 2 else 'search'}", cell)
@@ -95,8 +92,7 @@ def test_charts_and_pools_are_taken_back_and_what_has_no_checkpoint_runs_again(
     notebook.await_idle()
     notebook.screenshot("no-checkpoint", 5)
     for cell in (6, 7):
-        notebook.run_cell(cell)
-        notebook.await_idle()
+        notebook.finish_cell(cell)
     expect(notebook.output(7)).to_contain_text("undo runs the 2 earlier blocks again")
     notebook.screenshot("no-checkpoint-later", 7)
     notebook.run_cell(8)

@@ -42,8 +42,7 @@ def test_hostile_widgets_reach_no_server(notebook: NotebookPage, fake: FakeOpenA
     with canary() as (url, paths):
         fake.add(code(HOSTILE.replace("http://example.org", url)), "Done.")
         notebook.create(connected(fake), "%%autogen --confirm never\nShow widgets.")
-        notebook.run_all()
-        notebook.await_idle()
+        notebook.finish_all()
         expect(notebook.output(1).locator(".widget-vbox > *")).to_have_count(5)
         expect(notebook.output(1).get_by_text("bold", exact=True).last).to_be_hidden()
         notebook.screenshot("widgets-hostile")
@@ -68,9 +67,7 @@ def test_bar_and_slider(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) 
             with width(notebook, pixels):
                 notebook.screenshot(f"widgets-{theme}-{pixels}", 1)
 
-    notebook.save()
-    notebook.end_kernels()
-    notebook.reload()
+    notebook.reopen()
     _shows_last_states(notebook.output(1))
     notebook.screenshot("widgets-reloaded")
 
