@@ -11,6 +11,7 @@ import autogen_nb
 from autogen_nb.kernels.transfer import variable_exchange
 from autogen_nb.testing import FakeOpenAI
 from tests.kernels.guarded import guarded_kernel
+from tests.many.test_map import answering
 from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
 
@@ -108,11 +109,8 @@ def small_frame() -> Any:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, FakeOpenAI]]:
     from distributed import Client, LocalCluster
 
-    with pytest.MonkeyPatch.context() as patch, FakeOpenAI() as model:
-        patch.setenv("OPENAI_BASE_URL", model.base_url)
-        patch.setenv("OPENAI_API_KEY", "k")
-        patch.setenv("AUTOGEN_NB_MODEL", "scripted")
-        patch.chdir(tmp_path_factory.mktemp("work"))
+    model = FakeOpenAI()
+    with answering(model, tmp_path_factory.mktemp("work")):
         options: Any = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
         with LocalCluster(n_workers=1, threads_per_worker=1, **options) as local, Client(local) as client:
             yield client, model

@@ -13,7 +13,7 @@ import pytest
 from distributed import Client, LocalCluster, default_client
 
 import autogen_nb
-from tests.many.test_map import Server
+from tests.many.test_map import Server, answering
 from tests.processes import gone
 
 pytestmark = pytest.mark.slow
@@ -47,13 +47,9 @@ task = "Double {}.".format
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
+def server(tmp_path: Path) -> Iterator[Server]:
     server = Server()
-    with server.fake as fake:
-        monkeypatch.setenv("OPENAI_BASE_URL", fake.base_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("AUTOGEN_NB_MODEL", "fake")
-        monkeypatch.chdir(tmp_path)
+    with answering(server.fake, tmp_path):
         yield server
 
 

@@ -3,6 +3,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +43,21 @@ class Server:
         return f"```python\n{code}\n```"
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Server]]:
-    server = Server()
-    with pytest.MonkeyPatch.context() as patch, server.fake as fake:
+@contextmanager
+def answering(fake: FakeOpenAI, folder: Path) -> Iterator[None]:
+    """The server is the default model, and the folder is the working directory."""
+    with pytest.MonkeyPatch.context() as patch, fake:
         patch.setenv("OPENAI_BASE_URL", fake.base_url)
         patch.setenv("OPENAI_API_KEY", KEY)
         patch.setenv("AUTOGEN_NB_MODEL", "fake")
-        patch.chdir(tmp_path_factory.mktemp("work"))
+        patch.chdir(folder)
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Server]]:
+    server = Server()
+    with answering(server.fake, tmp_path_factory.mktemp("work")):
         options: Any = {"dashboard_address": "127.0.0.1:0", "silence_logs": 50}
         with LocalCluster(n_workers=2, threads_per_worker=1, **options) as local, Client(local) as client:
             yield client, server
