@@ -375,11 +375,11 @@ class Returned:
 
     @property
     def new_messages(self) -> tuple[Message, ...]:
-        return tuple(each for each in self.messages if isinstance(each, Message))
+        return tuple([each for each in self.messages if isinstance(each, Message)])
 
     @property
     def message(self) -> Message | None:
-        return self.new_messages[-1] if self.new_messages else None
+        return next(reversed(self.new_messages), None)
 
 
 @dataclass(frozen=True, slots=True)

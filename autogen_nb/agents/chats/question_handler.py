@@ -208,8 +208,9 @@ class QuestionHandler:
         replied_before = agent.replies_to(peer)
 
         def returned(result: Any) -> events.Returned:
-            replying = agent.replies_to(peer) or not replied_before
-            return replace(read(result, call), inner=tuple(call.events), replying=replying)
+            answer, replying = read(result, call), agent.replies_to(peer) or not replied_before
+            is_plain = replying and not call.events
+            return answer if is_plain else replace(answer, inner=tuple(call.events), replying=replying)
 
         async def wait(pending: Awaitable[Any]) -> events.Answer:
             with during(call_context.CALL, call):

@@ -241,7 +241,8 @@ def ask_function(number: int, name: str, state: ConversationState, spec: AgentSp
         state.silenced.add((spec.name, peer))
     if not returned.decided:
         return None
-    return Stop("answered") if returned.message is None else Reply(returned.message)
+    message = returned.message
+    return Stop("answered") if message is None else Reply(message)
 
 
 def check_termination(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[bool]:
@@ -329,7 +330,10 @@ class CallAndAsk:
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
         message = state.last(spec.name, peer)
-        others = tuple(call for call in message.calls if call.name not in self.names)
+        calls = message.calls
+        if not calls:
+            return None
+        others = tuple(call for call in calls if call.name not in self.names)
         returned: Sequence[str] = ()
         if others:
             answer = yield from ask(FunctionsAsked(spec.name, others), FunctionsReturned)
@@ -337,12 +341,12 @@ class CallAndAsk:
                 return Stop("stopped")
             returned = answer.contents
         results, contents = iter(returned), []
-        for call in message.calls:
+        for call in calls:
             result = (yield from _ask_person(call, spec, peer)) if call.name in self.names else next(results)
             if result is None:
                 return Stop("exit")
             contents.append(result)
-        return Reply(tool_result_message(message, contents)) if contents else None
+        return Reply(tool_result_message(message, contents))
 
 
 generate_function_call_reply = CallAndAsk(frozenset())
