@@ -5,6 +5,7 @@ The median of each figure comes first. The rounds of both sides take turns.
 
 import asyncio
 import statistics
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -38,16 +39,6 @@ CELLS = tuple(
         "print(round(joined.distance.mean(), 3))",
     )
 )
-# The event at which the kernel takes a checkpoint before a block; the numbers are those of no block.
-TAKES = f"""
-import sys, time
-def took(number):
-    {PICTURE.strip().replace(chr(10), "; ")}
-    begun = time.perf_counter()
-    sys.audit("autogen_nb.checkpoint", (number, 0))
-    return time.perf_counter() - begun
-print(*[took(1_000_000 + number) for number in range({ROUNDS})])
-"""
 
 
 async def printed(kernel: Kernel, code: str) -> str:
@@ -63,10 +54,16 @@ async def printed(kernel: Kernel, code: str) -> str:
 
 
 async def takes(data: str = "()") -> list[float]:
-    """Seconds of each checkpoint in a kernel with this data."""
+    """Seconds of each checkpoint after a large plot, with its request, in a kernel with this data."""
     kernel = Kernel(checkpoints=True)
     await printed(kernel, f"import numpy; data = {data}")
-    times = [float(each) for each in (await printed(kernel, TAKES)).split()]
+    times = []
+    for _ in range(ROUNDS):
+        await printed(kernel, PICTURE)
+        begun = time.perf_counter()
+        if not await kernel.take_checkpoint():
+            raise SystemExit("the kernel has taken no checkpoint")
+        times.append(time.perf_counter() - begun)
     await kernel.shutdown()
     return times
 
