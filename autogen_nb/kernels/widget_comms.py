@@ -17,8 +17,7 @@ from operator import getitem
 from typing import Any, ClassVar
 from weakref import WeakSet
 
-from autogen_nb.core.text.outputs import shorten
-from autogen_nb.core.text.visible_text import LOG_LIMIT
+from autogen_nb.core.text.outputs import LOG_LIMIT, shorten
 from autogen_nb.kernels.channels import KernelChannels
 from autogen_nb.kernels.message_decoding import output
 from autogen_nb.outputs import Cleared, Display, Output, Stream

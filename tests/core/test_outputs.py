@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from autogen_nb.core.text.outputs import (
     LARGEST_PICTURE,
     BoundedOutputs,
+    HeadAndTail,
     is_preparation,
     merge_outputs,
     pictures_of,
@@ -19,7 +20,6 @@ from autogen_nb.core.text.outputs import (
     text_of,
     traceback_text,
 )
-from autogen_nb.core.text.visible_text import HeadAndTail
 from autogen_nb.outputs import Cleared, Display, Output, Result, Stream
 
 PICTURE = Display({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"})

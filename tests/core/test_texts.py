@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from autogen_nb.core.chats.termination_checks import has_no_code, without
 from autogen_nb.core.text.templates import fill_template
-from autogen_nb.core.text.visible_text import TerminalText, only_colours, without_colours
+from autogen_nb.core.text.terminal_text import TerminalText
+from autogen_nb.core.text.visible_text import only_colours, without_colours
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Message
 

@@ -20,6 +20,7 @@ from autogen_nb.testing import FakeOpenAI
 from tests.conftest import home_variables
 from tests.notebook.front_end import Clicks, FrontEnd, Run
 
+KEY_FIELD = "API key, kept in memory only"
 _RELOAD = """\
 # What `%config` was told belongs to the shell, and outlives the extension.
 get_ipython().config.pop("AutogenMagics", None)
@@ -89,6 +90,15 @@ def run_chat(
     run = front.run(f"%%autogen --confirm never {options}\n{task}", cell or task)
     assert run.status == "ok", run.error
     return run
+
+
+def fill_form(front: FrontEnd, url: str, key: str = "", model: str = "local-model") -> None:
+    """Fills in the form for the model, and asks its server."""
+    front.asked("Use this server")
+    front.type(url, "Base URL")
+    front.type(key, KEY_FIELD)
+    front.type(model, "Model")
+    front.click("Use this server")
 
 
 @contextmanager

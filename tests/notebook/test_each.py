@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import opened
+from tests.notebook.conftest import fill_form, opened
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.test_first_run import fill
 
 TABLE = "import pandas as pd\ntable = pd.DataFrame({'city': ['Rom', 'Bern', 'Oslo'], 'year': [1, 2, 3]})"
 EACH = "%%autogen --each table -o results -m scripted --confirm risky\nWhere is {city}?"
@@ -173,7 +172,7 @@ def test_rows_use_the_model_of_the_form(tmp_path: Path, model: FakeOpenAI) -> No
         )
         cell = front.start("%%autogen --each table\nWhere is {city}?", "each")
         model.add("Yes.", "In Europe.", "In Europe.", "In Europe.")
-        fill(front, model.base_url, "sk-of-the-form", "typed")
+        fill_form(front, model.base_url, "sk-of-the-form", "typed")
         front.finish(cell)
 
         assert cell.status == "ok", cell.error

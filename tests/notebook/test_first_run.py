@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
-from tests.notebook.conftest import environment, python
+from tests.notebook.conftest import KEY_FIELD, environment, fill_form, python
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.test_extension import agents_kernels
 
@@ -14,7 +14,6 @@ pytestmark = pytest.mark.slow
 
 UNSET = "import os\nfor name in ('OPENAI_BASE_URL', 'AUTOGEN_NB_MODEL'):\n    os.environ.pop(name, None)"
 KEY = "sk-never-to-be-seen-4711"
-KEY_FIELD = "API key, kept in memory only"
 
 
 @pytest.fixture
@@ -32,20 +31,12 @@ def plain(shown: str) -> str:
     return re.sub(r' (?:style|class)="[^"]*"', "", shown)
 
 
-def fill(front: FrontEnd, url: str, key: str = "", model: str = "local-model") -> None:
-    front.asked("Use this server")
-    front.type(url, "Base URL")
-    front.type(key, KEY_FIELD)
-    front.type(model, "Model")
-    front.click("Use this server")
-
-
 def filled(front: FrontEnd, url: str, key: str = "", model: str = "local-model") -> Run:
     """The first cell of a notebook, whose form is filled in."""
     cell = front.start("%%autogen --confirm never\nGo.", "first")
     front.asked("Use this server")
     assert cell.about("panel")[0].startswith("No model is configured.")
-    fill(front, url, key, model)
+    fill_form(front, url, key, model)
     front.finish(cell)
     assert cell.status == "ok", cell.error
     return cell
@@ -90,10 +81,10 @@ def test_each_mistake_is_one_sentence_with_a_way_out(unset: FrontEnd, model: Fak
     cell = unset.start("%%autogen\nGo.")
     told = []
     for url, key, said in mistakes:
-        fill(unset, url, key)
+        fill_form(unset, url, key)
         unset.wait(lambda said=said: said in words(unset), said)  # type: ignore[misc]  # the default binds the sentence
         told.append((unset.field("Base URL"), unset.field(KEY_FIELD), unset.field("Model")))
-    fill(unset, f" {right}/ ", f" {KEY}\n")
+    fill_form(unset, f" {right}/ ", f" {KEY}\n")
     unset.finish(cell)
 
     assert told == [(url, "", "local-model") for url, _, _ in mistakes]
@@ -109,9 +100,9 @@ def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
 
     with FakeOpenAI(known, models=("one", "two")) as server:
         cell = unset.start("%%autogen\nGo.")
-        fill(unset, server.base_url, model="")
+        fill_form(unset, server.base_url, model="")
         unset.wait(lambda: "choose one of its models: <code>one</code>" in plain(words(unset)), "the models")
-        fill(unset, server.base_url, model="tow")
+        fill_form(unset, server.base_url, model="tow")
         said = "has no model <code>tow</code>: choose one of its models: <code>two</code>, <code>one</code>."
         unset.wait(lambda: said in plain(words(unset)), "the models again")
         typed = unset.field("Model")
@@ -210,7 +201,7 @@ def test_a_refused_model_is_only_that_cells(unset: FrontEnd, source: str, way: s
 def test_a_proposed_address_is_taken_by_its_button(unset: FrontEnd, model: FakeOpenAI) -> None:
     model.add("Yes.", "Fine.")
     cell = unset.start("%%autogen\nGo.")
-    fill(unset, model.base_url.removeprefix("http://").removesuffix("/v1"), KEY)
+    fill_form(unset, model.base_url.removeprefix("http://").removesuffix("/v1"), KEY)
     unset.click(f"Use {model.base_url}")
     unset.finish(cell)
 
@@ -282,7 +273,7 @@ def test_nothing_is_asked_again(
     first.asked("Use this server")
     if key:
         first.tick("Keep the key in this system's keyring, for all notebooks")
-    fill(first, model.base_url, key)
+    fill_form(first, model.base_url, key)
     first.finish(cell)
     second = other_notebooks()
     again = second.run("%%autogen\nGo.")

@@ -2,9 +2,8 @@ import pytest
 
 from autogen_nb.testing import FakeOpenAI
 from tests.human.test_pipes import AGENTS
-from tests.notebook.conftest import python
+from tests.notebook.conftest import fill_form, python
 from tests.notebook.front_end import FrontEnd, Run
-from tests.notebook.test_first_run import fill
 
 WAITS = "import os, time\nprint('began')\nwhile not os.path.exists('go'):\n    time.sleep(0.02)\nprint('ended')"
 TALKS = pytest.mark.parametrize(
@@ -129,7 +128,7 @@ def test_model_form_comes_to_the_cell_that_shows(either: FrontEnd, model: FakeOp
     either.load_page_again()
 
     shown = either.start("%autogen show", "show")
-    fill(either, model.base_url)
+    fill_form(either, model.base_url)
     either.finish(shown)
 
     assert "local-model" in shown.text

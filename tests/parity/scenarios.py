@@ -413,7 +413,7 @@ def messages_and_what_they_carry_over(stage: Stage) -> Record:
         try:
             result = stage.user().initiate_chat(stage.assistant("TERMINATE"), max_turns=1, **more)
             record[name] = result.chat_history
-        except Exception as error:  # noqa: BLE001  # each library has its own classes of errors
+        except stage.autogen.exception_utils.InvalidCarryOverType as error:
             record[name] = type(error).__name__
     return record
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
 from autogen_nb.core.text.outputs import (
+    LOG_LIMIT,
     MAGIC,
     MOST_OUTPUTS,
     MOST_PIXELS,
@@ -27,7 +28,6 @@ from autogen_nb.core.text.outputs import (
     pixels,
     shorten,
 )
-from autogen_nb.core.text.visible_text import LOG_LIMIT
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream, size
 from autogen_nb.run.surfaces import Describer
 from autogen_nb.trusted.held_folder import HeldFolder

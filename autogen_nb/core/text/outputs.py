@@ -15,13 +15,59 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
-from autogen_nb.core.text.visible_text import LOG_LIMIT, HeadAndTail
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
+
+LOG_LIMIT = 1_000_000
+"""The longest printed text of a run that the log keeps and a person sees, in characters."""
 
 MOST_OUTPUTS = 200
 """The outputs of one run that are kept."""
 
 MergedOutput: TypeAlias = Stream | Display | Result | Failure
+
+
+class HeadAndTail:
+    """Collects pieces of text, and keeps `limit` characters: half from the start, half from the end."""
+
+    def __init__(self, limit: int = LOG_LIMIT) -> None:
+        self._head_room = limit - limit // 2
+        self._tail_room = limit // 2
+        self._head: list[str] = []
+        self._tail: list[str] = []
+        self._tail_length = 0
+        self.total = 0
+
+    def add(self, text: str) -> None:
+        self.total += len(text)
+        if self._head_room:
+            self._head.append(text[: self._head_room])
+            text = text[self._head_room :]
+            self._head_room -= len(self._head[-1])
+        if text:
+            self._tail.append(text)
+            self._tail_length += len(text)
+            # Because the tail grows to twice its limit before a cut, each character is copied at most twice.
+            if self._tail_length > 2 * self._tail_room or len(self._tail) > self._tail_room:
+                self._cut()
+
+    @property
+    def left_out(self) -> int:
+        self._cut()
+        return self.total - sum(map(len, self._head)) - self._tail_length
+
+    def text(self, where: str = "") -> str:
+        """The start and the end, and a line between them that counts the omitted characters and ends with `where`."""
+        missing = self.left_out
+        head, tail = "".join(self._head), "".join(self._tail)
+        self._head = [head]
+        if not missing:
+            return head + tail
+        return f"{head}\n... [{missing:,} characters left out{where and f'; {where}'}] ...\n{tail}"
+
+    def _cut(self) -> None:
+        tail = "".join(self._tail)
+        tail = tail[max(0, len(tail) - self._tail_room) :]
+        self._tail, self._tail_length = [tail], len(tail)
 
 
 @dataclass(slots=True)

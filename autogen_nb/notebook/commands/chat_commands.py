@@ -24,16 +24,7 @@ from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.kernels.transfer.variable_transfer import printable
 from autogen_nb.notebook import resuming
 from autogen_nb.notebook.asking.person import UNDO
-from autogen_nb.notebook.commands.command import (
-    CHAT,
-    ONE_CHAT,
-    STARTED_CHAT,
-    YES,
-    Argument,
-    CommandContext,
-    command,
-    whole_number,
-)
+from autogen_nb.notebook.commands.command import CHAT, ONE_CHAT, YES, Argument, CommandContext, command, whole_number
 from autogen_nb.notebook.commands.history_commands import show_runs
 from autogen_nb.notebook.context import copied_variables_line, named_variables, quoted, replaced_variables_line
 from autogen_nb.notebook.notebook import CellStage, Notebook
@@ -106,8 +97,9 @@ async def say(context: CommandContext, words: str) -> None:
     Argument(
         "--from", dest="first", type=whole_number, metavar="CELL", group="which", help="all cells from this number on"
     ),
-    STARTED_CHAT,
+    CHAT,
     Argument("--yes", action="store_true", help="asks no question, even if effects stay"),
+    started=True,
 )
 async def undo(
     context: CommandContext, count: int, first: int | None, chat: NotebookConversation, *, yes: bool
@@ -149,8 +141,9 @@ async def redo(context: CommandContext, chat: NotebookConversation, *, yes: bool
     "makes a new chat that goes on from a cell of a chat, in a kernel of its own",
     Argument("name", metavar="NAME", help="the name of the new chat"),
     Argument("--at", type=whole_number, metavar="CELL", help="the cell; by default the last"),
-    STARTED_CHAT,
+    CHAT,
     Argument("--yes", action="store_true", help="runs the chat's blocks there without a question"),
+    started=True,
 )
 async def branch(context: CommandContext, name: str, at: int | None, chat: NotebookConversation, *, yes: bool) -> None:
     count = at or len(chat.runs)
@@ -167,7 +160,8 @@ async def branch(context: CommandContext, name: str, at: int | None, chat: Noteb
 @command(
     "runs a chat's last cell again, and shows both answers",
     Argument("-m", "--model", metavar="MODEL", help="the model; by default that of the cell", completes="models"),
-    STARTED_CHAT,
+    CHAT,
+    started=True,
 )
 async def retry(context: CommandContext, model: str | None, chat: NotebookConversation) -> None:
     changes = {} if model is None else {"model": checked("model", model)}
@@ -192,10 +186,11 @@ async def retry(context: CommandContext, model: str | None, chat: NotebookConver
 @command(
     "writes a chat as a notebook, script or page, and first checks its results",
     Argument("file", metavar="FILE", help="ends in .ipynb, .py, .md or .html", completes="files"),
-    STARTED_CHAT,
+    CHAT,
     Argument("--yes", action="store_true", help="runs the code in a new kernel without a question"),
     Argument("--unchecked", action="store_true", help="does not run the code"),
     Argument("--force", action="store_true", help="overwrites files"),
+    started=True,
 )
 async def export(
     context: CommandContext, file: str, chat: NotebookConversation, *, yes: bool, unchecked: bool, force: bool
@@ -235,7 +230,8 @@ async def export(
 @command(
     "puts a chat's code into a new cell, without the blocks that failed",
     Argument("count", help="the number of cells, from the last; by default all", **_COUNT),
-    STARTED_CHAT,
+    CHAT,
+    started=True,
 )
 async def code(context: CommandContext, count: int | None, chat: NotebookConversation) -> None:
     runs = chat.runs[-count:] if count else chat.runs

@@ -102,7 +102,7 @@ class Command:
     help: str
     parser: argparse.ArgumentParser
     split: Callable[[str], list[str]]
-    needs_started: bool
+    started: bool
     function: Callable[..., Awaitable[None]]
     actions: Sequence[argparse.Action]
     completes: Mapping[str, str]
@@ -115,7 +115,7 @@ class Command:
             raise ConfigError(f"%autogen {self.name} {line}: {str(error).lower()}") from None
         values = vars(self.parser.parse_args(words))
         if "chat" in values:
-            values["chat"] = context.chat(values["chat"], started=self.needs_started)
+            values["chat"] = context.chat(values["chat"], started=self.started)
         await self.function(context, **values)
 
 
@@ -136,10 +136,7 @@ def whole_number(text: str) -> int:
 
 
 _ONE = {"metavar": "CHAT", "completes": "chats"}
-CHAT, STARTED_CHAT = (
-    Argument("-c", "--chat", help="the chat; by default, that of the last cell", **_ONE) for _ in range(2)
-)
-"""With `STARTED_CHAT`, a command is refused for a chat that a restart of the notebook's kernel has ended."""
+CHAT = Argument("-c", "--chat", help="the chat; by default, that of the last cell", **_ONE)
 ONE_CHAT = (
     Argument("chat", nargs="?", group="chat", default=argparse.SUPPRESS, help=CHAT.details["help"], **_ONE),
     Argument("-c", "--chat", group="chat", help="the same", **_ONE),
@@ -148,9 +145,16 @@ YES = Argument("--yes", action="store_true", help="asks no question")
 
 
 def command(
-    description: str, *arguments: Argument, name: str = "", split: Callable[[str], list[str]] = shlex.split
+    description: str,
+    *arguments: Argument,
+    name: str = "",
+    split: Callable[[str], list[str]] = shlex.split,
+    started: bool = False,
 ) -> Callable[[Callable[..., Awaitable[None]]], Command]:
-    """Makes a command of a function, which gets the context and, by name, the arguments: a chat for the chat's name."""
+    """Makes a command of a function, which gets the context and, by name, the arguments: a chat for the chat's name.
+
+    With `started`, the command is refused for a chat that a restart of the notebook's kernel has ended.
+    """
 
     def make(function: Callable[..., Awaitable[None]]) -> Command:
         own_name = name or function.__name__
@@ -164,6 +168,6 @@ def command(
         groups: defaultdict[str, Any] = defaultdict(parser.add_mutually_exclusive_group, {"": parser})
         actions = [groups[each.group].add_argument(*each.flags, **each.details) for each in arguments]
         completes = {action.dest: each.completes for action, each in zip(actions, arguments, strict=True)}
-        return Command(own_name, description, parser, split, STARTED_CHAT in arguments, function, actions, completes)
+        return Command(own_name, description, parser, split, started, function, actions, completes)
 
     return make

@@ -72,9 +72,8 @@ async def chats(context: CommandContext) -> None:
     context.show_rows(heads, rows, empty="This notebook has no chats.", kind="chats", numbers=_NUMBERS)
 
 
-@command("lists the messages of a chat, with their times", *ONE_CHAT)
+@command("lists the messages of a chat, with their times", *ONE_CHAT, started=True)
 async def history(context: CommandContext, chat: NotebookConversation) -> None:
-    context.chat(chat.name, started=True)
     rows = [
         (str(number), time_of(at), event.sender, shortened(event.message.text, _LENGTH))
         for number, run in enumerate(chat.session.runs if chat.runs else (), 1)

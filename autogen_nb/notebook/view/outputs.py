@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter
-from autogen_nb.core.text.outputs import MAGIC, is_preparation, shorten
+from autogen_nb.core.text.outputs import LOG_LIMIT, MAGIC, is_preparation, shorten
 from autogen_nb.core.text.reasoning import split_unopened
-from autogen_nb.core.text.visible_text import LOG_LIMIT, TerminalText, only_colours, visible, without_colours
+from autogen_nb.core.text.terminal_text import TerminalText
+from autogen_nb.core.text.visible_text import only_colours, visible, without_colours
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan
 from autogen_nb.kernels.widget_comms import WidgetComms
 from autogen_nb.messages import CodeBlock, FunctionCall, Reasoning
